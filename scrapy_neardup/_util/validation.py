@@ -107,3 +107,16 @@ def parse_number(value: Any) -> Any:
             except ValueError:
                 continue
     return value
+
+
+def require_placeholders(option: str, path: str, names: Sequence[str]) -> None:
+    """Check that a path has no other placeholders, as in ``%(name)s``, than these.
+
+    :raises InvalidOption: when it has another one, which would become part of the file's name.
+    """
+    rest = path
+    for name in names:
+        rest = rest.replace(f"%({name})s", " ")
+    if "%(" in rest:
+        allowed = " and ".join(f"%({name})s" for name in names)
+        raise InvalidOption(option, path, f"a path with no other placeholders than {allowed}")

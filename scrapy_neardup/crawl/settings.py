@@ -17,6 +17,7 @@ from .._util.validation import (
     require_choice,
     require_names,
     require_number,
+    require_placeholders,
 )
 from ..detector import MAX_WAIT
 from ..exceptions import InvalidOption
@@ -166,6 +167,18 @@ def _name(option: str, value: Any) -> str | None:
     return value or None
 
 
+def _path(*placeholders: str) -> Callable[[str, Any], str | None]:
+    """Return how the path of a file is read, in which these placeholders are allowed."""
+
+    def read(option: str, value: Any) -> str | None:
+        path = _name(option, value)
+        if path is not None:
+            require_placeholders(option, path, placeholders)
+        return path
+
+    return read
+
+
 def _workers(option: str, value: Any) -> int:
     # Leave one core to the crawl itself.
     number = max(1, usable_cores() - 1) if value is None else parse_number(value)
@@ -295,7 +308,7 @@ class Config:
     containment_field: str | None = field(metadata=_option(_name, "neardup_containment"))
     item_fields: Mapping[str, str] = field(metadata=_option(_item_fields, {}))
     prefer: str = field(metadata=_option(_preferred, "first"))
-    copies: str | None = field(metadata=_option(_name))
+    copies: str | None = field(metadata=_option(_path("name", "time")))
     body_cache: int = field(metadata=_option(_mebibytes, 256))
     store_settings: StoreSettings = field(metadata=_group(StoreSettings))
     url_rule_settings: UrlRuleSettings = field(metadata=_group(UrlRuleSettings))
@@ -305,9 +318,9 @@ class Config:
         metadata=_group(Limits, page_timeout="seconds", worker_memory="memory_mb")
     )
     page_limits: PageLimits = field(metadata=_group(PageLimits, "max_"))
-    report: str | None = field(metadata=_option(_name))
+    report: str | None = field(metadata=_option(_path("name", "time")))
     keep_text: bool = field(metadata=_option(parse_switch, False))
-    metrics: str | None = field(metadata=_option(_name))
+    metrics: str | None = field(metadata=_option(_path("name", "job")))
     metrics_interval: float = field(metadata=_option(_seconds, 15.0))
     item_log_level: int | None = field(metadata=_option(_log_level, "DEBUG"))
     file_settings: FileSettings = field(metadata=_group(FileSettings, "files_"))

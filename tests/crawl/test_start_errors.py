@@ -72,6 +72,8 @@ ERRORS = {
     "NEARDUP_MIN_SIMILARITY=7": "NEARDUP_MIN_SIMILARITY is 7, but it must be a number from 0 to 1",
     "NEARDUP_STORE=redis://127.0.0.1:1/0": f"store {LATE}",
     "NEARDUP_EXTRACTOR=no.such.thing": "NEARDUP_EXTRACTOR is 'no.such.thing', but it must be",
+    "NEARDUP_REPORT=%(nam)s.html": "NEARDUP_REPORT is '%(nam)s.html', but it must be a path with "
+    "no other placeholders than %(name)s and %(time)s",
     "NEARDUP_DUPEFILTER=no.such.thing": "NEARDUP_DUPEFILTER is 'no.such.thing', but it must be",
 }
 
@@ -132,9 +134,12 @@ def test_two_outputs_in_one_file_are_refused(tmp_path, one, other, file):
 
 
 def test_placeholders_keep_outputs_apart(tmp_path):
-    # The metrics have no time in their name.
     path = f"{tmp_path}/%(time)s"
-    settings = {"NEARDUP_METRICS": path, "NEARDUP_REPORT": path, "NEARDUP_COPIES": f"{path}.jsonl"}
+    settings = {
+        "NEARDUP_METRICS": f"{tmp_path}/%(name)s",
+        "NEARDUP_REPORT": path,
+        "NEARDUP_COPIES": f"{path}.jsonl",
+    }
     crawl = run_crawl(["data:text/html,"], settings)
     assert crawl.logged("ERROR") == []
     assert len(list(tmp_path.iterdir())) == 3

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_neardup import InvalidOption
-from scrapy_neardup._util.validation import require_number
+from scrapy_neardup._util.validation import require_number, require_placeholders
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,14 @@ def test_what_does_not_fit_is_refused_with_name_value_and_bounds(
         require_number("n", value, kind, *bounds, **how)
     assert str(info.value) == f"n is {value!r}, but it must be {expected}"
     assert (info.value.option, info.value.expected) == ("n", expected)
+
+
+@pytest.mark.parametrize("path", ["a.html", "100 %.html", "%(name)s/%(time)s", "%(name)s%(name)s"])
+def test_known_placeholders_are_allowed(path):
+    require_placeholders("p", path, ("name", "time"))
+
+
+@pytest.mark.parametrize("path", ["%(nam)s.html", "%(name)s-%(job)s", "%(name).html", "%(%(name)s"])
+def test_other_placeholders_are_refused(path):
+    with pytest.raises(InvalidOption, match=r"no other placeholders than %\(name\)s and %\(time"):
+        require_placeholders("p", path, ("name", "time"))
