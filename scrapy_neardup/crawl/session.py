@@ -192,7 +192,7 @@ class CrawlSession:
         settings, action = self._crawler.settings, self.config.policy.action
         for warning in (
             *unknown_settings(settings),
-            *ineffective_settings(settings),
+            *ineffective_settings(settings, self.config),
             *closing_settings(settings, action),
         ):
             self._logger.warning("%s", warning)

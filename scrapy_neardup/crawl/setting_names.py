@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from .settings import PREFIX, SETTINGS, own_settings
+from .settings import PREFIX, SETTINGS, Config, own_settings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -76,16 +76,28 @@ def likely_settings(name: str, known: Sequence[str]) -> list[str]:
     return found if len(found) <= 2 else []
 
 
-def ineffective_settings(settings: BaseSettings) -> Iterator[str]:
-    """Yield a warning for each threshold of the rule that is set although a method judges."""
-    if settings.get(f"{PREFIX}METHOD") is None:
-        return
-    for name in ("MAX_DISTANCE", "MIN_SIMILARITY"):
-        if settings.get(PREFIX + name) is not None:
-            yield (
-                f"{PREFIX}{name} has no effect with {PREFIX}METHOD: write the method's own "
-                "parameters behind its name"
-            )
+def ineffective_settings(settings: BaseSettings, config: Config) -> Iterator[str]:
+    """Yield a warning for each setting that has no effect because of another one.
+
+    :param config: what is read of the settings.
+    """
+    if "method" in config.parts:
+        for name in ("MAX_DISTANCE", "MIN_SIMILARITY"):
+            if settings.get(PREFIX + name) is not None:
+                yield (
+                    f"{PREFIX}{name} has no effect with {PREFIX}METHOD: write the method's own "
+                    "parameters behind its name"
+                )
+    if config.recover and config.job is None:
+        yield (
+            f"{PREFIX}RECOVER has no effect without JOBDIR: only a job knows which requests an "
+            "unclean stop has lost"
+        )
+    if config.keep_text and config.report is None:
+        yield (
+            f"{PREFIX}KEEP_TEXT has no effect without {PREFIX}REPORT: set it to the path of a "
+            "report to keep texts for"
+        )
 
 
 def closing_settings(settings: BaseSettings, action: str) -> Iterator[str]:

@@ -3,8 +3,13 @@ from __future__ import annotations
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_neardup.crawl.setting_names import SYNONYMS, closing_settings, unknown_settings
-from scrapy_neardup.crawl.settings import PREFIX, SETTINGS
+from scrapy_neardup.crawl.setting_names import (
+    SYNONYMS,
+    closing_settings,
+    ineffective_settings,
+    unknown_settings,
+)
+from scrapy_neardup.crawl.settings import PREFIX, SETTINGS, Config
 
 NONE: tuple[str, ...] = ()
 
@@ -47,3 +52,23 @@ def test_limits_that_dropped_items_do_not_reset_are_named(name):
     assert said.startswith(f"{name} does not count the items of duplicates")
     assert not [*closing_settings(Settings({name: 60}), "tag")]
     assert not [*closing_settings(Settings({"CLOSESPIDER_TIMEOUT": 60}), "drop")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "lacks", "other"),
+    [
+        ("NEARDUP_RECOVER", "True", "without JOBDIR", {"JOBDIR": "job"}),
+        ("NEARDUP_KEEP_TEXT", True, "without NEARDUP_REPORT", {"NEARDUP_REPORT": "report.html"}),
+        ("NEARDUP_MAX_DISTANCE", 3, "with NEARDUP_METHOD", {}),
+    ],
+)
+def test_settings_without_effect_are_named(name, value, lacks, other):
+    def said(**given):
+        settings = Settings(given)
+        return [*ineffective_settings(settings, Config.from_settings(settings))]
+
+    method = {"NEARDUP_METHOD": "simhash"} if lacks.endswith("METHOD") else {}
+    [warning] = said(**{name: value}, **method)
+    assert warning.startswith(f"{name} has no effect {lacks}: ")
+    assert said(**{name: value}, **other) == []
+    assert said(NEARDUP_RECOVER="False", NEARDUP_KEEP_TEXT="0") == []
