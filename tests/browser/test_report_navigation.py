@@ -7,7 +7,7 @@ import pytest
 from scrapy_neardup.report.decisions import Decision
 from scrapy_neardup.report.document import Origin
 from tests.support.processes import wait_for
-from tests.support.report_page import click, opened, page_of, pair, press, text, texts
+from tests.support.report_page import choose, click, opened, page_of, pair, press, text, texts
 
 ENTER, ESCAPE, RIGHT = "\ue007", "\ue00c", "\ue014"
 
@@ -53,6 +53,36 @@ def test_keys_move_in_the_list_open_a_pair_and_judge_it(chrome, page):
     # The list was laid out anew: the focus is on the pair that was shown last.
     assert open_pair(chrome) == ""
     wait_for(lambda: focused(chrome) == "Copy 0")
+
+
+def test_a_click_on_a_row_opens_its_pair(chrome, page):
+    opened(chrome, page)
+    click(chrome, "#table tr:nth-child(2) td.number")
+    assert open_pair(chrome) == "Copy 1"
+    press(chrome, ESCAPE)
+    wait_for(lambda: focused(chrome) == "Copy 1")
+    # A link of the row is followed, and text of it can be selected.
+    follow = (
+        "const link = document.querySelector('#table a.url');"
+        "link.addEventListener('click', (event) => event.preventDefault()); link.click();"
+    )
+    select = (
+        "const cell = document.querySelector('#table td.verdict');"
+        "getSelection().selectAllChildren(cell); cell.click();"
+    )
+    for script in follow, select:
+        chrome.execute_script(script)
+        assert open_pair(chrome) == ""
+
+
+def test_a_row_without_a_pair_does_not_look_as_if_it_opened_one(chrome, tmp_path):
+    decisions = [*pair(0, 0.8)]
+    opened(chrome, page_of(tmp_path / "report.html", decisions))
+    choose(chrome, "by-verdict", "new")
+    row = chrome.find_element("css selector", "#table tbody tr")
+    assert row.value_of_css_property("cursor") == "auto"
+    row.click()
+    assert open_pair(chrome) == ""
 
 
 def test_keys_are_shown_and_can_be_switched_off(chrome, page):

@@ -64,10 +64,12 @@ function follow() {
   else if ($("pair").open) $("pair").close();
 }
 
+const hasModifier = (event) => event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+
 /** A link that opens a pair in this window, and can be copied or opened in another one. */
 function pairLink(row, address) {
   const open = (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (hasModifier(event)) return;
     event.preventDefault();
     openPair(row);
   };

@@ -129,15 +129,24 @@ const CELLS = {
   judgement: (row) => [judgementOf(row) ? t(`label.${judgementOf(row)}`) : ""],
 };
 
+/** A row opens its pair, as its link does, unless the click follows a link or selects text. */
+function rowElement(row) {
+  const cells = COLUMNS.map((name) => element("td", { class: classOf(name) }, ...CELLS[name](row)));
+  if (!hasOther(row)) return element("tr", {}, ...cells);
+  const open = (event) => {
+    if (hasModifier(event) || event.target.closest("a") || !getSelection().isCollapsed) return;
+    // The focus returns to it when the pair is closed.
+    event.currentTarget.querySelector(".open").focus({ preventScroll: true });
+    openPair(row);
+  };
+  return element("tr", { class: "openable", onclick: open }, ...cells);
+}
+
 function showTable() {
   const pages = Math.max(1, Math.ceil(state.view.length / PER_PAGE));
   state.page = Math.min(state.page, pages - 1);
   const rows = state.view.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE);
-  $("table").tBodies[0].replaceChildren(
-    ...[...rows].map((row) =>
-      element("tr", {}, ...COLUMNS.map((name) => element("td", { class: classOf(name) }, ...CELLS[name](row)))),
-    ),
-  );
+  $("table").tBodies[0].replaceChildren(...[...rows].map(rowElement));
   $("shown").textContent = t("shown", { n: count(state.view.length), all: count(ROWS) });
   $("page").textContent = t("page_of", { n: count(state.page + 1), all: count(pages) });
   $("previous").disabled = state.page === 0;
