@@ -120,8 +120,8 @@ def test_a_line_for_each_pair_and_for_each_cluster(tmp_path):
             "urls": ["https://d.example/", "https://e.example/"],
         },
     ]
-    assert b"7 pages, undecided: no_text 2: 4 pairs; " in done.stderr
-    assert b"; 2 clusters of 5 pages, the biggest of 3; " in done.stderr
+    assert b"7 pages, undecided 2: 4 pairs; " in done.stderr
+    assert b"; 2 clusters of 5 pages, the biggest of 3; undecided for: no_text 2; " in done.stderr
 
 
 @pytest.mark.slow
@@ -185,7 +185,8 @@ def test_a_page_that_cannot_be_read_costs_itself_only(tmp_path):
     assert ids(done.stdout) == [(0, 3)]
     stderr = done.stderr.decode()
     assert "<https://1.example/> is undecided, worker_died: its process ended with -9" in stderr
-    assert "2 pages, undecided: worker_died 1, failed 1: 1 pair; 1 cluster" in stderr
+    assert "2 pages, undecided 2: 1 pair; 1 cluster" in stderr
+    assert "; undecided for: worker_died 1, failed 1; " in stderr
     assert "bad records skipped: 1 (no url or id 1)" in stderr
 
 

@@ -138,11 +138,16 @@ class Figures:
         if self.replaced:
             parts.append(f"{self.replaced} replaced by a later one with the same URL")
         if self.undecided:
-            parts.append(f"undecided: {format_counts(self.undecided)}")
+            parts.append(f"undecided {self.undecided.total()}")
         candidates = "" if self.candidates is None else f"{self.candidates} candidates, "
         found = f"{', '.join(parts)}: {candidates}{quantity(self.pairs, 'pair')}"
         if self.clusters:
             clusters = quantity(self.clusters, "cluster")
             found += f"; {clusters} of {quantity(self.members, 'page')}, the biggest of "
             found += str(self.largest)
-        return found if self.kept is None else f"{found}; {self.kept} kept"
+        if self.kept is not None:
+            found += f"; {self.kept} kept"
+        # As scan says it.
+        return found + (
+            f"; undecided for: {format_counts(self.undecided)}" if self.undecided else ""
+        )
