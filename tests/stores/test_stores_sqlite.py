@@ -362,6 +362,12 @@ class TestDamaged:
             SqliteStore(path)
         assert path.read_bytes() == data
 
+    def test_nothing_is_left_beside_a_file_of_another_kind(self, path):
+        path.write_text('{"url": "https://a.example/"}\n')
+        with pytest.raises(StoreError, match="damaged or no store at all"):
+            SqliteStore(path)
+        assert list(path.parent.iterdir()) == [path]
+
     @pytest.mark.parametrize("mode", ["DELETE", "WAL"])
     def test_a_database_of_something_else_is_refused_and_left_as_it_is(self, path, mode):
         with contextlib.closing(sqlite3.connect(path)) as connection:

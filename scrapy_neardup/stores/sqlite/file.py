@@ -31,6 +31,7 @@ from .format import (
     complaining,
     opened,
     page_is_damaged,
+    require_database,
     require_store,
     space_of,
 )
@@ -89,6 +90,7 @@ class SqliteFile:
         self._process = os.getpid()
         self._users = 0
         self._namespaces: set[int] = set()
+        require_database(path)
         with contextlib.ExitStack() as undo:
             undo.callback(locked(path).release)
             make(path)

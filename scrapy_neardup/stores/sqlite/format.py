@@ -23,6 +23,9 @@ FORMAT = 7
 #: "NDup": how a file says that it is a store.
 APPLICATION = 0x4E447570
 
+#: How every SQLite file begins.
+_START = b"SQLite format 3\0"
+
 #: Of an id, the bits of the page's number; those above are its namespace's.
 NUMBER_BITS = 32
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
@@ -154,6 +157,24 @@ def complaining(path: Path) -> Iterator[None]:
         elif "disk I/O" in str(error):
             hint = ": its disk, or that of SQLITE_TMPDIR, may be full or failing"
         raise StoreError(address_of(path), f"{error}{hint}") from error
+
+
+def require_database(path: Path) -> None:
+    """Refuse a file of something else that is no database, before a lock is made beside it.
+
+    :raises StoreError: when it is none; whoever opens it finds what else is wrong.
+    """
+    # With a log beside it, SQLite may restore even the first bytes.
+    if not path.is_file() or Path(f"{path}-wal").exists():
+        return
+    with complaining(path):
+        try:
+            with path.open("rb") as file:
+                start = file.read(len(_START))
+        except OSError:
+            return
+        if start not in (b"", _START):
+            raise sqlite3.DatabaseError("file is not a database")
 
 
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
