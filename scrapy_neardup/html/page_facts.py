@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from ..text.currencies import price_places, prices_in, without_direction
+from ..text.signs.currencies import price_places, prices_in, without_direction
 from .fact_labels import is_byline, tells_pages_apart
 from .headings import heading_text, main_heading
 from .page_lines import BESIDE, Line, last_line, short_text, solid

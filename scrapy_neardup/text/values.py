@@ -21,7 +21,7 @@ import numpy.typing as npt
 from .characters import BLANK, CodePoints
 from .idf import IdfTable, token_hashes
 from .marks import RAISED
-from .symbols import symbols_of
+from .signs.symbols import symbols_of
 from .titles import LIST_KINDS
 from .tokenization import Spans
 

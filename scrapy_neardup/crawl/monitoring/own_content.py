@@ -14,7 +14,7 @@ from ...html.embedded_content import files_of
 from ...html.limits import PageLimits
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
-from ...text.currencies import prices_in
+from ...text.signs.currencies import prices_in
 from ...text.titles import Title
 from ..responses import outline_of, tree_of
 from .addresses import without_address

@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_neardup.text.currencies import (
+from scrapy_neardup.text.signs.currencies import (
     CODED_PRICE,
     NAMED_PRICE,
     PRICE,

@@ -7,8 +7,8 @@ from itertools import chain
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_neardup.text import operators, symbols
 from scrapy_neardup.text.normalization import normalize
+from scrapy_neardup.text.signs import operators, symbols
 from scrapy_neardup.text.tokenization import ScriptTokenizer
 
 TOKENIZER = ScriptTokenizer(None)

@@ -95,8 +95,7 @@ def test_a_choice_in_place_of_another_one_counts(one, other):
 )
 def test_more_words_and_other_plain_ones_do_not(one, other):
     assert not any(
-        choices_differ(*each) or name_was_replaced(*each, longest_added=0)
-        for each in pair(one, other)
+        choices_differ(*each) or name_was_replaced(each[0], each[1], 0) for each in pair(one, other)
     )
 
 
@@ -114,7 +113,7 @@ def test_more_words_and_other_plain_ones_do_not(one, other):
 )
 def test_a_name_is_replaced_by_as_few_words(one, other, longest_added, is_replaced):
     for each in pair(one, other):
-        assert name_was_replaced(*each, longest_added=longest_added) == is_replaced
+        assert name_was_replaced(each[0], each[1], longest_added) == is_replaced
 
 
 def test_sums_beyond_64_bits_are_right_in_their_lower_ones():

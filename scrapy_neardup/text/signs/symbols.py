@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import as_text
+from ..characters import as_text
+from ..idf import token_hashes
+from ..marks import FIRST_CASE_MARK, LAST_CASE_MARK
+from ..tokenization import Places, Spans
 from .currencies import NAMED_PRICE, PRICE, matches_around
-from .idf import token_hashes
-from .marks import FIRST_CASE_MARK, LAST_CASE_MARK
 from .operators import CHARACTERS as OPERATOR_CHARACTERS
 from .operators import may_be_operators, operators_at
-from .tokenization import Places, Spans
 
 _SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
 #: Symbols that say something: ticks, stars, emoji, characters for private use, in which some sites

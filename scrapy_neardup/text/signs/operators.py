@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from .characters import CodePoints
-from .tokenization import Places
+from ..characters import CodePoints
+from ..tokenization import Places
 
 #: Characters of operators.
 CHARACTERS = "=+*<>!-/%&|^"
