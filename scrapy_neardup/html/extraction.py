@@ -26,8 +26,10 @@ from .embedded_content import (
     script_data,
     without_volatile,
 )
+from .facts.content import Fact
+from .facts.page_facts import page_facts
+from .facts.properties import page_properties
 from .limits import PageLimits
-from .page_facts import Fact, page_facts, page_properties
 from .page_lines import INLINE
 from .sanitizing import repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
@@ -67,7 +69,7 @@ class MainText(NamedTuple):
         contain text that is not shown, the title; ``None`` if only the text is known.
     :ivar whole: the whole page except comments, in UTF-8.
     :ivar facts: what the page states outside its main text, see
-        :func:`~scrapy_neardup.html.page_facts.page_facts`.
+        :func:`~scrapy_neardup.html.facts.page_facts.page_facts`.
     :ivar relative: addresses of media and linked files in the page's folder, or below it.
     :ivar base: the address that they are relative to; empty if it is the page's.
     """

@@ -1,4 +1,4 @@
-"""Packs the facts that a page states outside its main text, see ``html/page_facts.py``."""
+"""Packs the facts that a page states outside its main text, see ``html/facts``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..html.page_facts import HEADING, Fact
+from ..html.facts.content import HEADING, Fact
 from ..text.idf import token_hashes
 from ..text.marks import marked_and_folded
 from ..text.values import CODE

@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
-from scrapy_neardup.html.page_facts import Fact
+from scrapy_neardup.html.facts.content import Fact
 from scrapy_neardup.signatures.facts import MAX_FACTS, headings_differ, states_more
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
@@ -51,7 +51,7 @@ def facts(beside: str, head: str = "", below: str = "") -> list[tuple[str, str]]
             [("Weight", "kg"), ("Weight", "1.5 kg"), ("ISBN", "AB-978")],
         ),
         ("<ul><li><b>Colour:</b> red<li>尺寸：大号</ul>", [("Colour", "red"), ("尺寸", "大号")]),
-        ("<div><span>Colour</span><span>: red</span></div>", [("Colour", "red")]),
+        ("<div><i>Colour</i><span>: red</span></div>", [("Colour", "red")]),
         ("<div class=price><b>$</b><span>1,200.50</span></div>", [("", "$1,200.50")]),
         ("<div>$ 19 <sup>99</sup></div>", [("", "$1999")]),
         ("<div><b>19.</b>\n   <i>€</i></div>", [("", "19.€")]),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..text.counters import names_a_counter
+from ...text.counters import names_a_counter
 
 _BYLINE = re.compile(
     r"(?:last |written )?"
@@ -41,6 +41,11 @@ def is_byline(label: str) -> bool:
     return _BYLINE.fullmatch(label) is not None
 
 
+def has_date(text: str) -> bool:
+    """Has a text a date, a time or a year in it?"""
+    return _DATE.search(text) is not None
+
+
 def tells_pages_apart(label: str, value: str) -> bool:
     """Is a value behind a label what a page is about, and no counter, date of a visit, or sentence?
 
@@ -51,4 +56,4 @@ def tells_pages_apart(label: str, value: str) -> bool:
         return False
     if not any(map(str.isalpha, label)) or is_byline(label) or names_a_counter(label):
         return False
-    return _DATE.search(value) is None or _EVENT.match(label) is not None
+    return not has_date(value) or _EVENT.match(label) is not None

@@ -1,0 +1,1 @@
+"""What a page states beside its main text, or in fields: headings, prices, tables, labels."""

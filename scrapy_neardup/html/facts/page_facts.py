@@ -1,0 +1,196 @@
+"""Collects the facts that a page states: headings, prices, tables, terms, labels, and lines.
+
+Two products may have one title and one description, and differ in the price or the colour that
+stand in a box beside it, or in their size. Copies of a page differ outside the text too: in
+counters, clocks and recommended pages. So only facts of the page's own content count, between its
+heading and the end of its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import cast
+
+from lxml.html import HtmlElement
+
+from ...text.signs.currencies import prices_in
+from ..headings import heading_text, main_heading
+from ..page_lines import last_line, solid
+from .content import (
+    HEADING,
+    MAX_DESCENDANTS,
+    MAX_FACTS,
+    MAX_LABEL,
+    Content,
+    Fact,
+    Stated,
+    is_beside,
+    line_text,
+    without_numbers,
+)
+from .labels import is_byline, tells_pages_apart
+from .lines_above import lines_above
+from .prices import prices
+from .table_rows import table_rows
+
+_LABEL_ENDS = ":： "
+#: A line that is longer behind its label, or has another one there, is a sentence or several facts.
+#: The colon of "12:30" is none of a label.
+_LABELLED = re.compile(
+    rf"([^:：]{{0,{MAX_LABEL}}}[^\d\s:：]) ?[:：] ?([^\s:：][^:：]{{0,{MAX_LABEL}}})"
+)
+_LINES, _MAX_LINE = ("p", "li", "div"), 100
+#: With so many characters, the main text says the same whatever label stands before it.
+_TELLING = 12
+#: So many places of the main text are looked at for a price.
+_MAX_PLACES = 50
+#: Characters of a block of code by which it is told from others.
+_MAX_CODE = 4000
+#: The name at the end of a heading, as in "Function load" and "load(3)".
+_NAME = re.compile(r"(operator[^\w\s]{1,3}|\w{3,})(?:\(\w*\))?$")
+#: A heading of more words is a sentence, and a longer block of code an example.
+_MAX_NAME_WORDS, _MAX_DECLARATION = 4, 1000
+
+
+def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
+    """Return the facts that a page states outside its main text.
+
+    :param body: as parsed.
+    :param text: main text of the page.
+    """
+    main = solid(text)
+    last = last_line(body, main)
+    if last is None:
+        return []
+    heading = main_heading(body, title)
+    content = Content(body, heading, last)
+    # What stands beside the text cannot be told without a heading; prices are rarely others' then.
+    stated = [prices(content)]
+    if heading is not None:
+        stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
+        stated += [_rows(content), _terms(content), _code(content), lines_above(content, main)]
+    found = (
+        each.fact
+        for each in chain.from_iterable(stated)
+        if (each.has_place or not _is_in(each, main)) and not is_beside(each.element, content.root)
+    )
+    return list(dict.fromkeys(found))
+
+
+def _name(heading: HtmlElement, title: str) -> Iterator[Stated]:
+    """Yield what a heading says if the title does not say it, as on a site with one title."""
+    name = heading_text(heading)
+    if name and solid(name) not in solid(title):
+        # It counts even if the main text has it: articles have their headings within.
+        yield Stated(heading, "", name, Fact(HEADING, name), has_place=True)
+
+
+def _is_in(stated: Stated, main: str) -> bool:
+    """Does the main text say the same, in the same way or with the label in another line?"""
+    text = solid(stated.text)
+    return _has(main, solid(stated.label) + text) or (len(text) >= _TELLING and text in main)
+
+
+def _has(main: str, text: str) -> bool:
+    """Does the main text have a text, and not as a part of a longer number?"""
+    place = main.find(text)
+    for _ in range(_MAX_PLACES):
+        if place < 0 or not text:
+            break
+        around = ((main[place - 1 : place], text[0]), (main[place + len(text) :][:1], text[-1]))
+        if not any(each.isdigit() and end.isdigit() for each, end in around):
+            return True
+        place = main.find(text, place + 1)
+    return not text
+
+
+def _rows(content: Content) -> Iterator[Stated]:
+    for row in table_rows([*islice(content.rows("tr"), MAX_FACTS)], line_text):
+        yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
+        if row.n_stated == 1:
+            yield from _field(row.element, row.label, row.stated)
+
+
+def _terms(content: Content) -> Iterator[Stated]:
+    for term in islice(content.rows("dt"), MAX_FACTS):
+        described = term.getnext()
+        if described is not None and described.tag == "dd":
+            label, text = line_text(term) or "", line_text(described) or ""
+            yield from _stated(term, label, text)
+            yield from _field(term, label, text)
+
+
+def _code(content: Content) -> Iterator[Stated]:
+    """Yield blocks of code: extractors leave some of them out."""
+    for block, text in _blocks_of_code(content):
+        yield Stated(block, "", text, Fact("code", text))
+
+
+def _declaration(content: Content, heading: HtmlElement) -> Iterator[Stated]:
+    """Yield the code that declares what a heading names: overloads have one title and heading.
+
+    As in a reference, it is the first code behind the heading.
+    """
+    words = heading_text(heading).split()
+    name = _NAME.search(words[-1]) if words and len(words) <= _MAX_NAME_WORDS else None
+    if name is None:
+        return
+    block, text = next(_blocks_of_code(content), (heading, ""))
+    if len(text) <= _MAX_DECLARATION and re.search(rf"(?<![^\W_]){re.escape(name[1])}(?!\w)", text):
+        # Unlike other facts it counts even if the main text has it.
+        yield Stated(block, "", text, Fact(HEADING, solid(text)), has_place=True)
+
+
+def _blocks_of_code(content: Content) -> Iterator[tuple[HtmlElement, str]]:
+    """Yield blocks of code and their beginnings, in one line. Numbers alone are those of lines."""
+    for block in islice(content.rows("pre"), MAX_FACTS):
+        text = " ".join("".join(cast("Iterator[str]", block.itertext())).split())[:_MAX_CODE]
+        if any(map(str.isalpha, text)):
+            yield block, text
+
+
+def _labels(content: Content) -> Iterator[Stated]:
+    """Yield lines such as "Colour: red"."""
+    if ":" not in content.text and "：" not in content.text:
+        return
+    count = 0
+    for line in content.lines(*_LINES):
+        beginning = (line.text or "").lstrip()
+        if len(beginning) > _MAX_LINE or len(line) >= MAX_DESCENDANTS:
+            continue
+        for element in line[:2]:
+            beginning += f"{element.text}{element.tail}"
+        if ":" in beginning or "：" in beginning:
+            found = _LABELLED.fullmatch(line_text(line) or "")
+            if found and not is_byline(found[1]):
+                yield from _stated(line, found[1], found[2])
+                yield from _field(line, found[1], found[2])
+            count += 1
+            if count == MAX_FACTS:
+                return
+
+
+def _stated(
+    element: HtmlElement, label: str, stated: str, *, has_place: bool = False
+) -> Iterator[Stated]:
+    """Yield a fact without its numbers, if words, prices or its place are left.
+
+    :param has_place: does it matter where cells stand? Then it says where there was a number.
+    """
+    priced = [price.replace(" ", "") for price in prices_in(stated)]
+    words = without_numbers(stated, " 0 " if has_place else " ")
+    if priced or has_place or any(map(str.isalpha, words)):
+        fact = Fact(label.rstrip(_LABEL_ENDS), " ".join([*priced, words]))
+        yield Stated(element, label, stated, fact, has_place)
+
+
+def _field(element: HtmlElement, label: str, stated: str) -> Iterator[Stated]:
+    """Yield a short value that tells pages of a form apart, such as a size, whole.
+
+    It counts even if the main text has it: there, one word or number may have been edited.
+    """
+    label = label.rstrip(_LABEL_ENDS)
+    if tells_pages_apart(label, stated):
+        yield Stated(element, label, stated, Fact(label, stated), has_place=True)
