@@ -13,7 +13,7 @@ _COUNTED = (
     "comments reply replies answers like likes vote votes upvotes downloads downloaded share "
     "shares shared follow* subscriber* members users guests online posts topics threads rating "
     "ratings rated score scores review reviews stock availab* left remain* sold orders bid bids "
-    "watching watchers rank* points karma result results page count counter total time updat* "
+    "watching watchers rank* points karma result results page count counter total updat* "
     "modif* last today now uptime since viewed "
     "aufruf* zugriff* besuche* klicks kommentar* antworten gefällt stimmen abonn* mitglieder "
     "beiträge bewertung* bestand lager* verfügbar* verkauft gebot* beobacht* rang punkte seite "

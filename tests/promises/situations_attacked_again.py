@@ -110,6 +110,16 @@ def pages_of_one_title_that_state_other_things_in_one_place(site: Site) -> Any:
     return PromiseSpider
 
 
+@situation(contents=3)
+def jobs_of_one_title_in_several_towns(site: Site) -> Any:
+    for town in ("Leeds", "York", "Essen"):
+        page = full(words(120, "job"), "Driver", f"<p>{words(60, 'terms')}</p>")
+        page = page.replace("</h1>", f"</h1><div class=location>{town}</div>", 1)
+        site.put(f"/jobs/{town}", page, content=town)
+    site.index()
+    return PromiseSpider
+
+
 #: Titles of references, two and two, of which one is not a copy of the other.
 TITLES = [
     ("MPI_Gather", "MPI_Gather_init"),

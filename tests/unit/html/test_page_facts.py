@@ -117,6 +117,31 @@ def test_a_short_value_counts_behind_a_label_that_is_no_counters(label, value, t
         assert (Fact(label, value) in read.facts) == tells
 
 
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [
+        ("<div class=location>Leeds</div>", ["Leeds"]),
+        ("<div><span>Full-time</span> <span>Berlin</span></div>", ["Full-time", "Berlin"]),
+        ("<section>Third edition, 352 pages</section>", ["Third edition, pages"]),
+        ("<p>القاهرة</p><div>北京</div>", ["القاهرة", "北京"]),
+        # bylines, dates, counters, numbers alone, and what visitors use
+        ("<div class='post-author'>Anna Lind</div><div>By Anna Lind</div>", []),
+        ("<div class=entry-meta><div>Anna Lind</div></div>", []),
+        ("<div>5 March 2026</div><div>2 hours ago</div><div>3 comments</div><div>1034</div>", []),
+        ("<div><a href=/x>Ferries</a></div><div>Share <button>on</button></div>", []),
+        ("<div>Ferries › Islands</div>", []),
+        (f"<div>{FERRY[:70]}</div>", []),
+    ],
+)  # fmt: skip
+def test_short_lines_above_the_text_count(above, expected):
+    assert [stated for label, stated in facts(above) if label == "line"] == expected
+
+
+def test_lines_within_the_text_are_the_extractors():
+    html = page(f"<div>Leeds</div><p>{FERRY}</p><div>York</div>")
+    assert [each for each in read_page(html, ferry).facts if each.label] == [Fact("line", "Leeds")]
+
+
 def test_only_rows_and_terms_may_stand_below_the_text():
     below = "<p>Online: Anna</p><div>$5</div><dl><dt>Colour<dd>red</dl>"
     assert facts("", below=below) == [("Colour", "red")]
