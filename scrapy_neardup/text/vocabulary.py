@@ -132,7 +132,7 @@ class Vocabulary:
         words = self._words.take(distinct)
         weights = saturated(counts) * words["weight"]
         of_pages = borders.searchsorted(ends).tolist()
-        sums = sums_of(words["mark"], self._codes.take(distinct), counts, of_pages)
+        sums = [*map(sums_of, _parts(words["mark"], of_pages), _parts(counts, of_pages))]
         return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages))), sums
 
     def _learn(self, new: list[str]) -> None:
@@ -145,8 +145,8 @@ class Vocabulary:
         words = np.empty(len(new), _WORD)
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
-        words["mark"] = word_marks(new, hashes)
         codes = value_codes(hashes, is_number, are_names(new), weights, self._idf)
+        words["mark"] = word_marks(new, hashes, codes)
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)
         self._units = append_values(self._units, n_units, unit_hashes)

@@ -76,25 +76,33 @@ _CODE = re.compile(
     r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
 )
 _NOT_COUNTED = LIST_KINDS | frozenset(MONTHS.split())
-_PLAIN = 1
+_UNCOUNTED, _PLAIN, _NAME, _FIRST_CHOICE = range(4)
 
 
-def word_marks(tokens: Sequence[str], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-    """Return for each token 0 if it does not count, 1 for a plain word, else the choice's hash.
+def word_marks(
+    tokens: Sequence[str], hashes: npt.NDArray[np.uint64], codes: Codes
+) -> npt.NDArray[np.uint32]:
+    """Return for each token what it is: 0 does not count, 1 is plain, 2 a name, else a choice.
+
+    The mark of a choice is its hash.
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
+    :param codes: their value codes, see :func:`~scrapy_neardup.text.values.value_codes`.
     """
     counts = [
         not (token[:1].isdigit() or token in _NOT_COUNTED or is_of_counter(token))
         for token in tokens
     ]
     is_choice = [token in _CHOICES or _CODE.fullmatch(token) is not None for token in tokens]
-    return np.where(counts, np.where(is_choice, _short(hashes), _PLAIN), 0).astype(np.uint32)
+    kinds = np.where((codes != 0) & (codes < FIRST_NUMBER), _NAME, _PLAIN)
+    marks = np.where(is_choice, _short(hashes), kinds)
+    return np.where(counts, marks, _UNCOUNTED).astype(np.uint32)
 
 
 def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-    """Return 32 bits of each hash, more than those of a plain word."""
-    short: npt.NDArray[np.uint32] = np.maximum(hashes & np.uint64(_LOW_BITS), 2).astype(np.uint32)
+    """Return 32 bits of each hash, at least the first mark of a choice."""
+    low = hashes & np.uint64(_LOW_BITS)
+    short: npt.NDArray[np.uint32] = np.maximum(low, _FIRST_CHOICE).astype(np.uint32)
     return short
 
 
@@ -121,29 +129,17 @@ class WordSums(NamedTuple):
         return cls(*_SUMS.unpack(data))
 
 
-def sums_of(
-    marks: npt.NDArray[np.uint32],
-    codes: Codes,
-    counts: npt.NDArray[np.intp],
-    ends: Sequence[int],
-) -> list[bytes]:
-    """Return the packed sums of several texts.
+def sums_of(marks: npt.NDArray[np.uint32], counts: npt.NDArray[np.intp]) -> bytes:
+    """Return the packed sums of a text.
 
-    :param marks: of the distinct tokens of all texts, see :func:`word_marks`.
-    :param codes: their value codes, see :func:`~scrapy_neardup.text.values.value_codes`.
-    :param counts: how often each is in its text.
-    :param ends: index at which the tokens of each text end.
+    :param marks: of its distinct tokens, see :func:`word_marks`.
+    :param counts: how often each is in it.
     """
-    is_choice = marks > _PLAIN
-    is_name = (marks == _PLAIN) & (codes != 0) & (codes < FIRST_NUMBER)
-    is_plain = (marks == _PLAIN) & ~is_name
-    at, columns = [0, *ends], []
-    for each in (is_name, is_choice, is_plain, np.where(is_choice, marks, 0)):
-        # Sums may exceed 64 bits; the lower 32 are right all the same.
-        totals = np.zeros(codes.size + 1, np.uint64)
-        np.cumsum(each.astype(np.uint64) * counts.astype(np.uint64), out=totals[1:])
-        columns.append((np.diff(totals[at]) & np.uint64(_LOW_BITS)).tolist())
-    return [_SUMS.pack(*row) for row in zip(*columns, strict=True)]
+    kinds = np.minimum(marks, _FIRST_CHOICE)
+    _, plain, names, choices = np.bincount(kinds, counts, _FIRST_CHOICE + 1).astype(int).tolist()
+    is_choice = kinds == _FIRST_CHOICE
+    chosen = (marks[is_choice].astype(np.uint64) * counts[is_choice].astype(np.uint64)).sum()
+    return _SUMS.pack(names, choices, plain, int(chosen) & _LOW_BITS)
 
 
 def choices_differ(sums: WordSums, others: WordSums) -> bool:
