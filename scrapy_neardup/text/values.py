@@ -26,7 +26,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-9"
+VERSION = "values-10"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -306,7 +306,7 @@ def _are_of_dates(
 
     Such numbers are: years from 1900 to 2099; one or two digits near a month or before a character
     such as ``月``; and one or two digits next to a dash or slash and another digit, or to a
-    colon and two.
+    colon and two. Two single digits with a dash between them, such as 3-0, are a score.
     """
     starts, lengths = spans.starts[places], spans.lengths[places]
     ends = starts + lengths
@@ -323,10 +323,30 @@ def _are_of_dates(
     is_hour = (at(ends) != _COLON) | _is_digit(at(ends + 2))
     after = _are_in(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
     is_named = near_month | _are_in(at(ends), _AFTER)
-    found: npt.NDArray[np.bool_] = is_year | (
-        is_short & (before & is_minute | after & is_hour | is_named)
-    )
+    is_linked = (before & is_minute | after & is_hour) & ~_are_scores(spans, places, before, after)
+    found: npt.NDArray[np.bool_] = is_year | (is_short & (is_linked | is_named))
     return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
+
+
+def _are_scores(
+    spans: Spans,
+    places: npt.NDArray[np.intp],
+    before: npt.NDArray[np.bool_],
+    after: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.bool_]:
+    """Return whether each number is one of two single digits with a dash between them, as in 3-0.
+
+    :param before: whether a character of dates links each to a number before it.
+    :param after: whether one links it to a number behind it.
+    """
+    starts, are_digits = spans.starts[places], spans.lengths[places] == 1
+    found = np.zeros(places.size, bool)
+    is_first = are_digits[:-1] & after[:-1] & ~before[:-1]
+    is_pair = is_first & are_digits[1:] & ~after[1:] & (starts[1:] == starts[:-1] + 2)
+    is_pair &= spans.codes.take(starts[:-1] + 1, mode="clip") == ord("-")
+    found[:-1] |= is_pair
+    found[1:] |= is_pair
+    return found
 
 
 def _are_dotted(

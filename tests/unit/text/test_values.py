@@ -64,6 +64,8 @@ def kinds(text: str) -> str:
         ("version 3.12", "wnn"),
         ("the score was 3:1", "wnn"),
         ("at 3:10 and at 12:5", "ddnn"),
+        ("it was 3-0 and then 2-1", "nnnn"),
+        ("on 3-4-2024, 12-5, 3-12, 03-04, 3/4 and 2-3 March", "ddd" + "dd" * 4 + "ddd"),
         ("on 15 March and on June 3", "dddd"),
         ("el 3 de marzo de 2022", "ddd"),
         ("it may be that in May", ""),
