@@ -52,6 +52,8 @@ _BEFORE_MINUS = np.array(list(map(ord, " \n(")), np.uint32)
 #: What stands behind a number in per mille, or one with raised digits.
 _PER_MILLE = np.array(list(map(ord, "‰‱")), np.uint32)
 _BEHIND = np.array([ord(RAISED), *_PER_MILLE], np.uint32)
+#: Letters of codes, and the least length of a number behind them.
+_N_LETTERS, _MIN_IN_CODE = 26, 3
 _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The first two characters of a year, 19 or 20, as one number.
 _CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
@@ -192,10 +194,13 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
     if numbers.size:
         places = tokens[numbers]
-        of_dates = _are_of_dates(spans, places, _are_near(is_month)[places])
+        near_month = _are_near(is_month)[places]
+        of_codes = _are_of_codes(spans, places) & ~near_month
+        of_dates = _are_of_dates(spans, places, near_month) & ~of_codes
         is_signed = ~of_dates & (_are_negative(spans, places) | _have_sign_behind(spans, places))
         found[numbers[of_dates]] += FIRST_OF_DATE - FIRST_NUMBER
         found[numbers[is_signed]] += FIRST_SIGNED - FIRST_NUMBER
+        found[numbers[of_codes]] %= _CODES
     places, symbols = spans.starts[tokens], symbols_of(spans)
     if symbols is not None:
         places = np.concatenate([symbols.places, places])
@@ -285,6 +290,24 @@ def _are_negative(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     has_sign = _are_in(spans.codes.take(before, mode="clip"), _MINUS)
     is_apart = _are_in(spans.codes.take(before - 1, mode="clip"), _BEFORE_MINUS) | (before == 0)
     found: npt.NDArray[np.bool_] = has_sign & is_apart
+    return found
+
+
+def _are_of_codes(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return whether each number is part of a code such as CVE-2024-10321.
+
+    It has three digits or more and stands behind letters and a dash, or behind such a number.
+    """
+    starts, lengths = spans.starts[places], spans.lengths[places]
+    has_dash = (starts > 1) & (spans.codes.take(starts - 1, mode="clip") == ord("-"))
+    if not has_dash.any():
+        return has_dash
+    before = spans.codes.take(starts - 2, mode="clip")
+    is_letter = (before | 0x20) - ord("a") < _N_LETTERS
+    found: npt.NDArray[np.bool_] = has_dash & is_letter & (lengths >= _MIN_IN_CODE)
+    follows = has_dash[1:] & (starts[1:] == starts[:-1] + lengths[:-1] + 1)
+    for place in np.flatnonzero(follows & ~found[1:]).tolist():
+        found[place + 1] = found[place]
     return found
 
 

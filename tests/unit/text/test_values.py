@@ -65,6 +65,8 @@ def kinds(text: str) -> str:
         ("the score was 3:1", "wnn"),
         ("at 3:10 and at 12:5", "ddnn"),
         ("it was 3-0 and then 2-1", "nnnn"),
+        ("is CVE-2024-10321 and is ISO-8859-1 and is 3-200", "wwwwwdn"),
+        ("is UTF-8 and is May-2024 and is 5-May-2024", "wnddddd"),
         ("on 3-4-2024, 12-5, 3-12, 03-04, 3/4 and 2-3 March", "ddd" + "dd" * 4 + "ddd"),
         ("on 15 March and on June 3", "dddd"),
         ("el 3 de marzo de 2022", "ddd"),
