@@ -13,7 +13,7 @@ from ..hashing.minhash import resemblance
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
-from ..signatures.facts import headings_differ, states_more
+from ..signatures.facts import fields_differ, headings_differ, states_more
 from ..signatures.signature import PageSignature
 from ..text.titles import (
     Title,
@@ -298,14 +298,15 @@ def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBo
 
 
 def _states_more(page: PageSignature, other: PageSignature, match: Match) -> bool:
-    """Does a page state facts beside its text that another page with nearly that text does not?
+    """Does a page state facts that another page with nearly that text does not, or other ones?
 
     Only pages of one site with one title are looked at. In another text, the facts may be part of
     it.
     """
     if page.site != other.site or page.title != other.title:
         return False
-    return match.similarity >= MIN_SAME_TEXT and states_more(page, other)
+    is_stated = states_more(page, other) or fields_differ(page, other)
+    return match.similarity >= MIN_SAME_TEXT and is_stated
 
 
 def _own_titles(

@@ -89,7 +89,7 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
         # In a long text a word may have been edited.
         return False
     is_even = sums[:3] == others[:3]
-    return (is_even and found.other_words) or name_was_replaced(sums, others, found.longest_added)
+    return (is_even and found.other_words) or name_was_replaced(sums, others, found)
 
 
 def each_adds_values(page: PageSignature, other: PageSignature) -> bool:

@@ -13,50 +13,87 @@ from ..text.marks import marked_and_folded
 from ..text.values import CODE
 from .signature import PageSignature
 
-#: Of a hash of 64 bits, a code has the first 31, and a bit that tells headings from other facts.
-_UNUSED_BITS = np.uint64(33)
 #: Version of the facts, for the recipe.
 VERSION = "facts-7"
-#: Number of facts that are kept of a page.
-MAX_FACTS = 16
+#: Number of facts that are kept of a page, and of fields beside them.
+MAX_FACTS, MAX_FIELDS = 16, 16
+#: The two lowest bits of a code say what it stands for; then the first bits of a hash come, or of a
+#: field those of its label and of its value.
+_OTHER, _HEADING, _FIELD = range(3)
+_KIND_BITS, _VALUE_BITS, _LABEL_BITS = 2, 14, 16
+_KINDS, _VALUES = np.uint64(2**_KIND_BITS), np.uint64(2**_VALUE_BITS)
 
 
 def packed_facts(facts: Sequence[Fact]) -> bytes:
-    """Return the codes of facts, four bytes each: of headings, then of others in ascending order.
+    """Return the codes of facts, four bytes each: of headings, of others, and of fields, ascending.
 
-    Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept.
+    Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept. Of more fields
+    than :data:`MAX_FIELDS` those are kept whose labels have the least hashes, in any page.
     """
     headings = _hashes_of(fact for fact in facts if fact.label == HEADING)
-    hashes = _hashes_of(fact for fact in facts if fact.label != HEADING)
+    hashes = _hashes_of(fact for fact in facts if not (fact.label == HEADING or fact.is_field))
     n_kept = MAX_FACTS - headings.size
     if hashes.size > n_kept:
         # A sum does not depend on the order of the facts on the page.
         others = hashes[n_kept - 1 :].sum(keepdims=True)
         hashes = np.concatenate([hashes[: n_kept - 1], others])
+    fields = [fact for fact in facts if fact.is_field]
+    labels = _text_hashes([fact.label for fact in fields])
+    values = _text_hashes([fact.stated for fact in fields])
     codes = [
-        headings >> _UNUSED_BITS << np.uint64(1) | np.uint64(1),
-        hashes >> _UNUSED_BITS << np.uint64(1),
+        _first_bits(headings, 32 - _KIND_BITS) * _KINDS + np.uint64(_HEADING),
+        _first_bits(hashes, 32 - _KIND_BITS) * _KINDS + np.uint64(_OTHER),
+        np.unique(
+            _first_bits(labels, _LABEL_BITS) * _KINDS * _VALUES
+            + _first_bits(values, _VALUE_BITS) * _KINDS
+            + np.uint64(_FIELD)
+        )[:MAX_FIELDS],
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
 
 
 def _hashes_of(facts: Iterable[Fact]) -> npt.NDArray[np.uint64]:
     """Return the distinct hashes of some facts, in ascending order."""
-    return np.unique(token_hashes([marked_and_folded("\t".join(fact)).text for fact in facts]))
+    return np.unique(_text_hashes(["\t".join((fact.label, fact.stated)) for fact in facts]))
+
+
+def _text_hashes(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
+    return token_hashes([marked_and_folded(text).text for text in texts])
+
+
+def _first_bits(hashes: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.uint64]:
+    first: npt.NDArray[np.uint64] = hashes >> np.uint64(64 - count)
+    return first
+
+
+def _codes(page: PageSignature, *kinds: int) -> set[int]:
+    """Return the codes of a page's facts of these kinds."""
+    return {
+        code for code in np.frombuffer(page.facts, CODE).tolist() if code % int(_KINDS) in kinds
+    }
 
 
 def headings_differ(page: PageSignature, other: PageSignature) -> bool:
     """Have two pages headings that their titles do not repeat, and different ones?"""
-    headings, others = (
-        {code for code in np.frombuffer(each.facts, CODE).tolist() if code % 2}
-        for each in (page, other)
-    )
+    headings, others = (_codes(each, _HEADING) for each in (page, other))
     return bool(headings and others) and headings != others
 
 
 def states_more(page: PageSignature, other: PageSignature) -> bool:
-    """Does a page state facts that another one lacks?"""
+    """Does a page state facts that another one lacks, fields left out?"""
     if not page.facts or page.facts == other.facts:
         return False
-    facts, others = (set(np.frombuffer(each.facts, CODE).tolist()) for each in (page, other))
+    facts, others = (_codes(each, _HEADING, _OTHER) for each in (page, other))
     return not facts <= others
+
+
+def fields_differ(page: PageSignature, other: PageSignature) -> bool:
+    """Has each of two pages a value behind a label that the other one has other values behind?"""
+    if page.facts == other.facts:
+        return False
+    fields, others = (_codes(each, _FIELD) for each in (page, other))
+    span = int(_KINDS * _VALUES)
+    own, others_own = (
+        {code // span for code in each} for each in (fields - others, others - fields)
+    )
+    return not own.isdisjoint(others_own)

@@ -299,7 +299,9 @@ def _are_of_codes(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     It has three digits or more and stands behind letters and a dash, or behind such a number.
     """
     starts, lengths = spans.starts[places], spans.lengths[places]
-    has_dash = (starts > 1) & (spans.codes.take(starts - 1, mode="clip") == ord("-"))
+    has_dash: npt.NDArray[np.bool_] = (starts > 1) & (
+        spans.codes.take(starts - 1, mode="clip") == ord("-")
+    )
     if not has_dash.any():
         return has_dash
     before = spans.codes.take(starts - 2, mode="clip")

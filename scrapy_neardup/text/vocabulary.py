@@ -28,8 +28,8 @@ from .word_sums import sums_of, word_marks
 MAX_TOKENS = 1 << 18
 MAX_CHARACTERS = 1 << 22
 
-#: What is looked up of a token, together, so that one memory access gets all of it.
-_WORD = np.dtype([("hash", np.uint64), ("weight", np.float64), ("mark", np.uint32)])
+#: Hash and weight together, so that one memory access gets both.
+_WORD = np.dtype([("hash", np.uint64), ("weight", np.float64)])
 
 Hashes = npt.NDArray[np.uint64]
 A = TypeVar("A", bound=np.generic)
@@ -83,9 +83,11 @@ class Vocabulary:
 
     #: Number of characters of all cached tokens.
     _characters: int
-    #: Of each token: its parts (see :data:`_WORD`), value code, and index of its first unit.
+    #: Of each token: hash and weight (see :data:`_WORD`), value code, mark (see ``word_sums.py``),
+    #: and index of its first unit.
     _words: npt.NDArray[np.void]
     _codes: Codes
+    _marks: npt.NDArray[np.uint32]
     _first_units: npt.NDArray[np.intp]
     #: Hashes of the units of all tokens.
     _units: Hashes
@@ -117,23 +119,20 @@ class Vocabulary:
                 self._clear()
                 raise
             ends = list(accumulate(page.starts.size for page in pages))
-            features, sums = self._features(ids, ends)
+            features = self._features(ids, ends)
+            sums = [*map(sums_of, _parts(self._marks.take(ids), ends))]
             values = _parts(self._codes.take(ids), ends)
             return FeatureBatch(features, sums, values, ids, ends, self._first_units, self._units)
 
-    def _features(
-        self, ids: npt.NDArray[np.int32], ends: Sequence[int]
-    ) -> tuple[list[Features], list[bytes]]:
+    def _features(self, ids: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
         ordered = ids.copy()
         for page in _parts(ordered, ends):
             page.sort()
         borders = run_boundaries(ordered, ends)
-        distinct, counts = ordered.take(borders[:-1]), borders[1:] - borders[:-1]
-        words = self._words.take(distinct)
-        weights = saturated(counts) * words["weight"]
+        words = self._words.take(ordered.take(borders[:-1]))
+        weights = saturated(borders[1:] - borders[:-1]) * words["weight"]
         of_pages = borders.searchsorted(ends).tolist()
-        sums = [*map(sums_of, _parts(words["mark"], of_pages), _parts(counts, of_pages))]
-        return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages))), sums
+        return list(map(Features, _parts(words["hash"], of_pages), _parts(weights, of_pages)))
 
     def _learn(self, new: list[str]) -> None:
         known = len(self) - len(new)
@@ -146,9 +145,9 @@ class Vocabulary:
         is_number, weights = are_numbers(new), self._idf.weights(hashes)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
         codes = value_codes(hashes, is_number, are_names(new), weights, self._idf)
-        words["mark"] = word_marks(new, hashes, codes)
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)
+        self._marks = append_values(self._marks, known, word_marks(new, hashes, codes))
         self._units = append_values(self._units, n_units, unit_hashes)
         self._first_units = append_values(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))
@@ -158,6 +157,7 @@ class Vocabulary:
         self._characters = 0
         self._words = np.empty(0, _WORD)
         self._codes = np.empty(0, CODE)
+        self._marks = np.empty(0, np.uint32)
         self._first_units = np.zeros(1, np.intp)
         self._units = np.empty(0, np.uint64)
 

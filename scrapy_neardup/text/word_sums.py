@@ -7,8 +7,9 @@ names, choices and plain words. Choices are common words that forms are filled i
 number words, letters, codes, sizes, "yes" and "no"; their hashes are added up. Plain words may be
 edited without a difference.
 
-The order of words does not matter. Numbers, words of counters, and names of months and of kinds of
-lists do not count.
+Where words stand does not matter, but a choice before a word of a counter or a time belongs to it,
+as in "two comments" and "three hours ago". Such words do not count, nor do numbers and the names of
+months and of kinds of lists.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import numpy.typing as npt
 
 from .counters import is_of_counter
 from .idf import token_hashes
+from .normalization import normalize
 from .titles import LIST_KINDS, NEGATIONS
+from .value_differences import Difference
 from .values import FIRST_NUMBER, MONTHS, Codes
 
 #: Version of the sums, for the recipe.
@@ -34,7 +37,7 @@ SIZE = _SUMS.size
 #: Sums of an empty text.
 NO_WORDS = bytes(SIZE)
 _LOW_BITS = 0xFFFF_FFFF
-#: Longest name in whose place there are other words; more is a line that only one page has.
+#: Longest name in whose place there are other words; a longer stretch is a sentence.
 _MAX_NAME = 4
 
 _NUMBER_WORDS = (
@@ -59,9 +62,9 @@ _OTHER_CHOICES = (
     "yes no none xs xl xxl xxxl small medium large left right front rear upper lower top bottom "
     "male female men women boys girls man woman boy girl allowed permitted forbidden prohibited "
     "welcome tolerated available unavailable required optional included excluded new used won "
-    "lost open closed married unmarried morning afternoon evening night "
+    "lost married unmarried "
     "ja nein links rechts vorn vorne hinten oben unten klein mittel groß männlich weiblich herren "
-    "damen erlaubt verboten gestattet möglich offen geschlossen neu gebraucht inklusive exklusive "
+    "damen erlaubt verboten gestattet möglich neu gebraucht inklusive exklusive "
     "oui non gauche droite petit moyen grand homme femme autorisé interdit neuf occasion "
     "sí izquierda derecha pequeño mediano grande hombre mujer permitido prohibido nuevo usado "
     "sinistra destra piccolo medio uomo donna vietato nuovo usato sim não esquerda direita homem "
@@ -69,34 +72,51 @@ _OTHER_CHOICES = (
     "نعم لا 是 否 有 无 無 男 女 左 右 前 后 後 上 下 大 中 小 可以 不可以 允许 禁止 能 不能 "
     "可 不可 新 旧 はい いいえ 예 아니오"
 )
-_CHOICES = frozenset(f"{_NUMBER_WORDS} {_OTHER_CHOICES}".split()) | NEGATIONS
+_CHOICES = frozenset(normalize(f"{_NUMBER_WORDS} {_OTHER_CHOICES}").split()) | NEGATIONS
+#: The "m" is that of "a.m." and "p.m.".
+_TIMES = frozenset(
+    "m am pm ago sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
+    "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
+    "monate monaten jahr jahre jahren seconde secondes heure heures jour jours semaine semaines "
+    "mois ans segundos minuto minutos hora horas día días semana semanas mes meses año años "
+    "secondi minuti ora ore giorno giorni settimana settimane mese mesi anni dia dias mês anos "
+    "uur dag dagen weken maand maanden jaar minut minuty godzin godziny dni tygodni miesięcy lat "
+    "секунд минут минуты часа часов дня дней недели недель месяца месяцев года лет назад "
+    "dakika saat gün hafta yıl دقيقة دقائق ساعة ساعات يوم أيام أسبوع أسابيع شهر أشهر سنة سنوات "
+    "秒 秒前 分钟 分钟前 分 分前 小时 小时前 時間 時間前 天 天前 日 日前 周前 个月 个月前 年前 "
+    "초 분 시간 일 주 개월 년".split()
+)
 #: A letter, a code that begins with letters and has digits, a Roman number, and a Chinese one.
 _CODE = re.compile(
     r"[^\W\d_\u2e80-\U0003ffff]|[^\W\d_]+\d\w*|x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3}|"
     r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
 )
 _NOT_COUNTED = LIST_KINDS | frozenset(MONTHS.split())
-_UNCOUNTED, _PLAIN, _NAME, _FIRST_CHOICE = range(4)
+_UNCOUNTED, _OF_COUNTER, _PLAIN, _NAME, _FIRST_CHOICE = range(5)
 
 
 def word_marks(
     tokens: Sequence[str], hashes: npt.NDArray[np.uint64], codes: Codes
 ) -> npt.NDArray[np.uint32]:
-    """Return for each token what it is: 0 does not count, 1 is plain, 2 a name, else a choice.
+    """Return for each token what it is: none that counts, of a counter, plain, a name, a choice.
 
     The mark of a choice is its hash.
 
     :param hashes: of the tokens, see :func:`~scrapy_neardup.text.idf.token_hashes`.
     :param codes: their value codes, see :func:`~scrapy_neardup.text.values.value_codes`.
     """
-    counts = [
-        not (token[:1].isdigit() or token in _NOT_COUNTED or is_of_counter(token))
-        for token in tokens
-    ]
-    is_choice = [token in _CHOICES or _CODE.fullmatch(token) is not None for token in tokens]
-    kinds = np.where((codes != 0) & (codes < FIRST_NUMBER), _NAME, _PLAIN)
-    marks = np.where(is_choice, _short(hashes), kinds)
-    return np.where(counts, marks, _UNCOUNTED).astype(np.uint32)
+    kinds = np.where((codes != 0) & (codes < FIRST_NUMBER), _NAME, _PLAIN).astype(np.uint32)
+    choices = _short(hashes)
+    for place, token in enumerate(tokens):
+        if token[:1].isdigit() or token in _NOT_COUNTED:
+            kinds[place] = _UNCOUNTED
+        elif token in _TIMES:
+            kinds[place] = _OF_COUNTER
+        elif token in _CHOICES or _CODE.fullmatch(token):
+            kinds[place] = choices[place]
+        elif is_of_counter(token):
+            kinds[place] = _OF_COUNTER
+    return kinds
 
 
 def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
@@ -129,17 +149,16 @@ class WordSums(NamedTuple):
         return cls(*_SUMS.unpack(data))
 
 
-def sums_of(marks: npt.NDArray[np.uint32], counts: npt.NDArray[np.intp]) -> bytes:
+def sums_of(marks: npt.NDArray[np.uint32]) -> bytes:
     """Return the packed sums of a text.
 
-    :param marks: of its distinct tokens, see :func:`word_marks`.
-    :param counts: how often each is in it.
+    :param marks: of its tokens in reading order, see :func:`word_marks`.
     """
-    kinds = np.minimum(marks, _FIRST_CHOICE)
-    _, plain, names, choices = np.bincount(kinds, counts, _FIRST_CHOICE + 1).astype(int).tolist()
-    is_choice = kinds == _FIRST_CHOICE
-    chosen = (marks[is_choice].astype(np.uint64) * counts[is_choice].astype(np.uint64)).sum()
-    return _SUMS.pack(names, choices, plain, int(chosen) & _LOW_BITS)
+    is_choice = marks >= _FIRST_CHOICE
+    is_choice[:-1] &= marks[1:] != _OF_COUNTER
+    names, plain = (int(np.count_nonzero(marks == kind)) for kind in (_NAME, _PLAIN))
+    chosen = marks[is_choice]
+    return _SUMS.pack(names, chosen.size, plain, int(chosen.sum(dtype=np.uint64)) & _LOW_BITS)
 
 
 def choices_differ(sums: WordSums, others: WordSums) -> bool:
@@ -153,14 +172,15 @@ def choices_differ(sums: WordSums, others: WordSums) -> bool:
     return is_one_more and (more.chosen - fewer.chosen) & _LOW_BITS in _NEGATION_HASHES
 
 
-def name_was_replaced(sums: WordSums, others: WordSums, longest_added: int) -> bool:
-    """Has one of two similar texts a name in place of other words?
+def name_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:
+    """Has one of two similar texts a name in place of as many other words?
 
-    It has more names and fewer other words.
+    It has more names and fewer other words. If values were added in several places, or many in one,
+    both texts were edited.
 
-    :param longest_added: see :class:`~scrapy_neardup.text.value_differences.Difference`. With more
-        values than a name has it is a sentence.
+    :param found: how their values differ.
     """
     names = sums.names - others.names
     rest = sums.choices + sums.plain - others.choices - others.plain
-    return names * rest < 0 and max(abs(names), abs(rest), longest_added) <= _MAX_NAME
+    is_short = max(abs(names), found.longest_added) <= _MAX_NAME and found.added <= 1
+    return names != 0 and names == -rest and is_short

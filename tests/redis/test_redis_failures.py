@@ -382,7 +382,7 @@ def test_a_namespace_of_another_version_is_refused(redis_server, version):
     with redis_server.client as client:
         client.hset("{neardup:default}:meta", "format", version)
     with pytest.raises(
-        StoreError, match=rf"has format {version}.*reads format {FORMAT}; export it"
+        StoreError, match=rf"has format {version}.*reads format {FORMAT}; crawl again"
     ):
         RedisStore(redis_server.address)
 

@@ -382,7 +382,7 @@ class TestDamaged:
         ("version", "says"),
         [
             (FORMAT + 1, "from a later scrapy-neardup than this one.*; upgrade, or export"),
-            (FORMAT - 1, "from an earlier scrapy-neardup than this one.*; export it there"),
+            (FORMAT - 1, "from an earlier scrapy-neardup than this one.*; crawl again"),
         ],
     )
     def test_another_format_is_refused(self, path, version, says):

@@ -39,11 +39,14 @@ class Fact(NamedTuple):
     """Something that a page states.
 
     :ivar label: of what; empty for a price.
-    :ivar stated: the rest, numbers masked unless it is a price or a property.
+    :ivar stated: the rest, numbers masked unless it is a price, a property or a field's value.
+    :ivar is_field: whether pages differ only if both have the label, and each another value. Else
+        they differ also if only one of them states it.
     """
 
     label: str
     stated: str
+    is_field: bool = False
 
 
 class Stated(NamedTuple):

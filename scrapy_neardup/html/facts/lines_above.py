@@ -41,6 +41,8 @@ _UNTOLD = re.compile(
 def lines_above(content: Content, main: str) -> Iterator[Stated]:
     """Yield lines of words, even if the main text has them; a number alone may be a counter.
 
+    They are fields without a label: an invitation to listen to an article is on some pages only.
+
     :param main: :func:`~scrapy_neardup.html.page_lines.solid` main text.
     """
     for element in islice(content.lines(*_TAGS), MAX_FACTS):
@@ -52,7 +54,7 @@ def lines_above(content: Content, main: str) -> Iterator[Stated]:
         text = line_text(element) or ""
         words = without_numbers(text)
         if any(map(str.isalpha, words)) and _tells(text):
-            yield Stated(element, "", text, Fact("line", words), has_place=True)
+            yield Stated(element, "", text, Fact("", words, is_field=True), has_place=True)
 
 
 def _is_no_content(element: HtmlElement) -> bool:

@@ -193,4 +193,4 @@ def _field(element: HtmlElement, label: str, stated: str) -> Iterator[Stated]:
     """
     label = label.rstrip(_LABEL_ENDS)
     if tells_pages_apart(label, stated):
-        yield Stated(element, label, stated, Fact(label, stated), has_place=True)
+        yield Stated(element, label, stated, Fact(label, stated, is_field=True), has_place=True)

@@ -127,7 +127,7 @@ class RedisNamespace:
         if version != str(FORMAT):
             raise self._error(
                 f"has format {version}, from another scrapy-neardup than this one, which reads "
-                f"format {FORMAT}; export it there and import it here"
+                f"format {FORMAT}; crawl again, into a new store"
             )
         if layout == "site" and scope == "all":
             raise self._error(

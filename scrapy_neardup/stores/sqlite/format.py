@@ -202,7 +202,7 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(
             name,
             f"it has format {version}, from a{'n' * (age == 'earlier')} {age} scrapy-neardup than "
-            f"this one, which reads format {FORMAT}; {help_}export it there and import it here",
+            f"this one, which reads format {FORMAT}; {help_}crawl again, into a new store",
         )
     log = Path(f"{path}-wal")
     is_logged = log.exists() and log.stat().st_size
