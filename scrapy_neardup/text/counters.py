@@ -53,7 +53,8 @@ _COUNTED = (
 ).split()
 #: The same of scripts without spaces, anywhere in a label.
 _COUNTED_ANYWHERE = (
-    "浏览 瀏覽 阅读 閱讀 查看 参与 推荐 热评 获赞 收听 在看 点击 點擊 访问 訪問 播放 围观 评论 評論 留言 回复 回覆 回帖 帖子 "
+    "浏览 瀏覽 阅读 閱讀 查看 参与 推荐 热评 获赞 收听 在看 "
+    "点击 點擊 访问 訪問 播放 围观 评论 評論 留言 回复 回覆 回帖 帖子 "
     "点赞 點讚 下载 下載 收藏 分享 转发 关注 關注 粉丝 积分 威望 金币 金钱 库存 庫存 剩余 已售 "
     "月销 销量 銷量 成交 人气 人氣 热度 排名 评分 評分 得分 得票 在线 在線 次数 次數 字数 页码 "
     "頁碼 今日 今天 昨日 昨天 本周 天气 温度 更新 发布 "
@@ -64,8 +65,8 @@ _COUNTED_ANYWHERE = (
 ).split()
 #: What may stand beside the word of a counter in its label.
 _BESIDE = frozenset(
-    "of by the in no number numbers times time total all this week month year by id your ip der die "
-    "das des von anzahl de la le les du des nombre número numero total liczba число кол во "
+    "of by the in no number numbers times time total all this week month year by id your ip "
+    "der die das des von anzahl de la le les du des nombre número numero total liczba число кол во "
     "عدد آخر".split()
 )
 _COUNTER = re.compile(
