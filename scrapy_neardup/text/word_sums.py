@@ -24,10 +24,11 @@ import numpy.typing as npt
 
 from .counters import is_of_counter
 from .idf import token_hashes
+from .known_words import MONTHS
 from .normalization import normalize
 from .titles import LIST_KINDS, NEGATIONS
 from .value_differences import Difference
-from .values import FIRST_NUMBER, MONTHS, Codes
+from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
 VERSION = "words-1"

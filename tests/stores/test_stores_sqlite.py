@@ -381,7 +381,7 @@ class TestDamaged:
     @pytest.mark.parametrize(
         ("version", "says"),
         [
-            (FORMAT + 1, "from a later scrapy-neardup than this one.*; upgrade, or export"),
+            (FORMAT + 1, "from a later scrapy-neardup than this one.*; upgrade, or crawl"),
             (FORMAT - 1, "from an earlier scrapy-neardup than this one.*; crawl again"),
         ],
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ...text.counters import is_label_of_counter, names_a_counter
-from ...text.values import MONTHS
+from ...text.known_words import MONTHS
 
 _BYLINE = re.compile(
     r"(?:last |written )?"
