@@ -17,6 +17,8 @@ MAX_FACTS = 200
 #: An element with more descendants is no line.
 MAX_DESCENDANTS = 8
 MAX_LABEL, MAX_STATED = 40, 120
+#: Characters of classes, and of an id, that are looked at.
+_MAX_NAMES = 200
 #: Numbers that are no part of a name such as AB-12.
 _NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
 _TEXT = etree.XPath("string()", smart_strings=False)
@@ -105,10 +107,15 @@ def is_beside(element: HtmlElement, content: HtmlElement) -> bool:
     for each in chain([element], element.iterancestors()):
         if each is content:
             return False
-        names = f"{each.get('class', '')} {each.get('id', '')}".split()
-        if each.tag in BESIDE or any(map(_BESIDE_NAME.fullmatch, names)):
+        if each.tag in BESIDE or any(map(_BESIDE_NAME.fullmatch, names_of(each))):
             return True
     return False
+
+
+def names_of(element: HtmlElement) -> list[str]:
+    """Return the names of an element's classes and its id, as far as they are not too long."""
+    names = f"{element.get('class', '')[:_MAX_NAMES]} {element.get('id', '')[:_MAX_NAMES]}"
+    return names.split()
 
 
 def line_text(element: HtmlElement) -> str | None:

@@ -64,7 +64,9 @@ def tells_pages_apart(label: str, value: str) -> bool:
     width = len(value) + sum(character >= _FIRST_WIDE for character in value)
     if not 0 < width <= _MAX_WIDTH or value.endswith(_SENTENCE_ENDS):
         return False
+    # "Ends in: 3 days" is a countdown.
+    if names_a_counter(value) or not any(map(str.isalpha, label)):
+        return False
     if _EVENT.match(label):
         return True
-    is_volatile = is_byline(label) or is_label_of_counter(label, value) or names_a_counter(value)
-    return any(map(str.isalpha, label)) and not (is_volatile or has_date(value))
+    return not (is_byline(label) or is_label_of_counter(label, value) or has_date(value))

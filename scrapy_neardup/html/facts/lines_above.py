@@ -15,7 +15,7 @@ from lxml.html import HtmlElement
 from ...text.counters import names_a_counter
 from ...text.signs.currencies import prices_in
 from ..page_lines import solid
-from .content import MAX_FACTS, Content, Fact, Stated, line_text, without_numbers
+from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of, without_numbers
 from .labels import has_date, is_byline
 
 _TAGS = ("div", "span", "p", "section")
@@ -49,9 +49,9 @@ def lines_above(content: Content, main: str) -> Iterator[Stated]:
         beginning = solid(element.text or "")
         if len(beginning) >= _TELLING and beginning[:_MAX_LINE] in main:
             return
-        if not beginning or _is_no_content(element):
+        text = line_text(element) if beginning else None
+        if text is None or len(text) > _MAX_LINE or _is_no_content(element):
             continue
-        text = line_text(element) or ""
         words = without_numbers(text)
         if any(map(str.isalpha, words)) and _tells(text):
             yield Stated(element, "", text, Fact("", words, is_field=True), has_place=True)
@@ -61,15 +61,15 @@ def _is_no_content(element: HtmlElement) -> bool:
     if any(each.tag in _USED for each in element.iter()):
         return True
     for each in chain([element], islice(element.iterancestors(), _MAX_ANCESTORS)):
-        names = f"{each.get('class', '')} {each.get('id', '')}".split()
-        if each.tag in _USED or (each.tag != "body" and any(map(_NO_CONTENT.fullmatch, names))):
+        if each.tag in _USED or (
+            each.tag != "body" and any(map(_NO_CONTENT.fullmatch, names_of(each)))
+        ):
             return True
     return False
 
 
 def _tells(text: str) -> bool:
     """Does a line say something that is the same in each copy of the page?"""
-    if len(text) > _MAX_LINE or _UNTOLD.search(text):
-        return False
+    is_untold = _UNTOLD.search(text) or names_a_counter(text) or is_byline(text) or has_date(text)
     # Prices are facts of their own.
-    return not (names_a_counter(text) or is_byline(text) or has_date(text) or prices_in(text))
+    return not (is_untold or prices_in(text))

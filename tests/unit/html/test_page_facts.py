@@ -103,6 +103,12 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Views", "42", False),
         ("In stock", "5", False),
         ("Last 24 hours", "17", False),
+        ("Ends in", "3 days", False),
+        ("anna", "Posts: 3", False),
+        ("المشاهدات", "42", False),
+        ("Available sizes", "S, M", True),
+        ("Last name", "Smith", True),
+        ("Power", "1950 W", True),
         ("Verfügbarkeit", "3 Stück", False),
         ("Page views", "42", False),
         ("Просмотров", "42", False),
@@ -365,6 +371,9 @@ def test_the_last_of_many_facts_stands_for_all_others_in_any_order(is_changed):
     [
         "<div><p>Label {}: word</p><dl><dt>a<dd>b</dl>$5</div>" * 4000,
         "<div itemprop=sku>x</div>" * 20000,
+        # lines in a part of which much is to be looked at
+        "<div>x" * 190 + "<b></b>" * 20_000 + "</div>" * 190,
+        f"<div class='{'x-' * 300_000}'>" + "<p>x" * 190 + "</div>",
         "<dl>" * 100 + "<dt>a<dd>b" * 8000 + "</dl>" * 100,
         "<ul><li>$5 " + "<a href=/x>$7</a>" * 9000,
         "<table><tr>" + "<td>x" * 9000,
