@@ -58,7 +58,6 @@ class Difference(NamedTuple):
         after the last of these values, the end does not count: there, one has more only because
         the other has more elsewhere.
     :ivar longest_added_to_each: values of the longest such stretch of either text; the lesser one.
-    :ivar other_words: whether each text has words that the other one lacks, wherever they stand.
     """
 
     places: float
@@ -73,7 +72,6 @@ class Difference(NamedTuple):
     numbers: int
     longest_added: int
     longest_added_to_each: int
-    other_words: bool
 
 
 class _Gap(NamedTuple):
@@ -112,11 +110,10 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     """
     values, others = tuple(values), tuple(others)
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, False)
+        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     # Sorted, so that the result is symmetric.
     values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
-    has_other_words = has_word([*more]) and has_word([*more_of_others])
     gaps = list(_gaps(values, others, is_cut=is_cut))
     own = [(_own(gap.values, more), _own(gap.others, more_of_others)) for gap in gaps]
     found = list(filter(any, own))
@@ -146,7 +143,6 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
         numbers,
         max(longest),
         min(longest),
-        has_other_words,
     )
 
 

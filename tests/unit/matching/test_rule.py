@@ -199,6 +199,16 @@ def test_a_heading_is_not_replaced_by_the_first_word_of_another_template(heading
     assert judge.rule.compare(one, other, judge.store.boilerplates).reason == reason
 
 
+def test_a_heading_that_one_text_lacks_is_not_replaced_by_a_word_of_the_other():
+    """A template adds a line, and the extractor leaves the heading out."""
+    judge, text = detector(), "zanzibar " + " ".join(article(150, 3))
+    one, other = (
+        judge.signature(url=f"https://a.example/{n}", text=each, title="Zanzibar")
+        for n, each in enumerate((f"Zanzibar\n{text}", f"{text}\nOglethorpe"))
+    )
+    assert judge.rule.compare(one, other, judge.store.boilerplates).reason == "similar_text"
+
+
 def test_a_heading_counts_on_two_sites():
     """Two shops with one maker's description: the titles name the shops as well."""
     judge, text = detector(), " ".join(article(150, 3))
