@@ -293,9 +293,13 @@ class StoreTests(StoreContract):
                 else:
                     assert verdict.reason in {Reason.CROWDED, expected.reason}
 
-        check()
-        # All that can be said in a crowd was said, or the test says nothing.
-        assert {"crowded", "same_text", "similar_text", "no_match"} <= set(said)
+        # All that can be said in a crowd must be said, or the test says nothing.
+        wanted = {"crowded", "same_text", "similar_text", "no_match"}
+        for _ in range(5):
+            check()
+            if wanted <= set(said):
+                break
+        assert wanted <= set(said)
 
     def test_in_a_crowd_the_page_of_the_same_title_is_found(self, store, detector):
         # A notice on many sites, and a post whose text is little more than that notice.
