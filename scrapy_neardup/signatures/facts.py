@@ -1,4 +1,4 @@
-"""Packs the facts that a page states outside its main text, see ``html/facts``."""
+"""Packs the facts that a page states, and compares those of two pages; see ``html/facts``."""
 
 from __future__ import annotations
 

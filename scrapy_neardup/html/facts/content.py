@@ -40,7 +40,7 @@ HEADING = "heading"
 class Fact(NamedTuple):
     """Something that a page states.
 
-    :ivar label: of what; empty for a price.
+    :ivar label: of what; empty for a price and for a line above the text.
     :ivar stated: the rest, numbers masked unless it is a price, a property or a field's value.
     :ivar is_field: whether pages differ only if both have the label, and each another value. Else
         they differ also if only one of them states it.

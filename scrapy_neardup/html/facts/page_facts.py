@@ -55,7 +55,7 @@ _MAX_NAME_WORDS, _MAX_DECLARATION = 4, 1000
 
 
 def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
-    """Return the facts that a page states outside its main text.
+    """Return the facts that a page states outside its main text, and its fields and heading.
 
     :param body: as parsed.
     :param text: main text of the page.
