@@ -10,6 +10,21 @@ from scrapy_neardup.crawl.responses import PageLinks, header_links, page_links
 URL = "http://example.com/shop/item?sid=1"
 
 
+#: Parts of a head, each with the canonical URLs that it names.
+_PARTS = {
+    '<link rel="canonical" href="http://example.com/a">': ["http://example.com/a"],
+    "<LINK href='http://example.com/b' title='a>b' rel=canonical />": ["http://example.com/b"],
+    "<link rel=next href=/canonical>": [],
+    "<!-- <link rel=canonical href=/no> -->": [],
+    "<script>'<link rel=canonical href=/no>'</script>": [],
+    "<SCRIPT>if (a < b) link = '<!--'</SCRIPT>": [],
+    "<style>a::before { content: '<link rel=canonical href=/no>' }</style>": [],
+    "<title>canonical</title>": [],
+    '<meta name="description" content="a > b">': [],
+    "\n": [],
+}
+
+
 def links(html: str = "", *headers: str) -> PageLinks:
     response = HtmlResponse(URL, body=html.encode(), headers={"Link": list(headers)})
     return page_links(response)
@@ -27,6 +42,9 @@ def links(html: str = "", *headers: str) -> PageLinks:
         '<link rel="canonical" href="item"></head><link rel="canonical" href="/other">',
         '<link rel="canonical" href="item"><link rel="canonical" href="/shop/item">',
         '<link rel="canonical" href="item"><link rel="next" href="/other">',
+        '<link rel="canonical" href="item" ">',
+        "<link title='5 > 4' rel=canonical href='item'>",
+        '<script>a = "canonical"</script><link rel="canonical" href="item">',
     ],
 )
 def test_the_canonical_url_of_a_page(html):
@@ -49,6 +67,13 @@ def test_the_canonical_url_of_a_page(html):
 )
 def test_a_page_that_names_none_or_several(html):
     assert links(f"<html><head>{html}") == PageLinks()
+
+
+@given(st.lists(st.sampled_from(sorted(_PARTS)), max_size=12))
+def test_only_links_that_are_tags_of_the_head_count(parts):
+    named = dict.fromkeys(target for part in parts for target in _PARTS[part])
+    expected = next(iter(named)) if len(named) == 1 else None
+    assert links(f"<html><head>{''.join(parts)}").canonical == expected
 
 
 def test_other_languages():
