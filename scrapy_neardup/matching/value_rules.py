@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..signatures.signature import PageSignature
 from ..text.value_differences import Difference, agreement, difference
-from ..text.values import MAX_VALUES
+from ..text.values import MAX_VALUES, numbers_were_replaced
 from ..text.word_sums import WordSums, choices_differ, name_was_replaced
 
 
@@ -89,6 +89,10 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
         # In a long text a word may have been edited.
         return False
     is_even = sums[:3] == others[:3]
+    if not (page.is_list and other.is_list):
+        numbers_differ, dates_differ = numbers_were_replaced(page.value_codes, other.value_codes)
+        if dates_differ or (is_even and numbers_differ):
+            return True
     # Else a heading that one text lacks may stand against a word that only the other one has.
     return (is_even and found.words > 0) or name_was_replaced(sums, others, found)
 

@@ -49,6 +49,12 @@ def code_points(text: str) -> CodePoints:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
+def are_in(codes: CodePoints, few: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Return whether each code is one of a few; faster than :func:`numpy.isin` for few codes."""
+    are_in: npt.NDArray[np.bool_] = (codes[:, np.newaxis] == few).any(axis=1)
+    return are_in
+
+
 def as_text(codes: CodePoints) -> str:
     """Return the text of some code points."""
     if codes.itemsize == 2:

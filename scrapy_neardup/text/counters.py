@@ -29,7 +29,7 @@ _COUNTED = (
     "anzahl favoriten beiträge bewertung* bewerber bestand lager* verfügbar* verkauft gebot* "
     "beobacht* rang punkte seite stand uhrzeit heute gestern restzeit noch ladezeit lesezeit "
     "geändert erstellt eingestellt veröffentlicht "
-    "vu vue vues consulté lectures lu visite* messages connectés favoris commentaire* réponses "
+    "ligne vu vue vues consulté lectures lu visite* connectés favoris commentaire* réponses "
     "aime téléchargement* partage* abonnés membres avis évaluation* note dispo* vendus aujourd "
     "publié jour "
     "vistas visto visualiz* leído* lecturas visita* mensajes comentario* respuestas gusta votos "

@@ -1,20 +1,43 @@
 """Words of many languages that are not taken for what their frequency says."""
 
-#: Names of months, which belong to a date if a number is near.
-MONTHS = (
-    "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sep sept oct nov dec "
-    "januar februar märz mai juni juli oktober dezember jänner "
-    "janvier février mars avril juin juillet août septembre octobre novembre décembre "
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
-    "gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre "
-    "janeiro fevereiro março maio junho julho setembro outubro novembro dezembro "
-    "januari februari maart mei augustus "
-    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
-    "listopada grudnia "
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря "
-    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık "
-    "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر"
+#: Names of months in many languages, a line for each; they belong to a date if a number is near.
+_MONTHS = """
+january jan januar jänner janvier enero gennaio janeiro januari stycznia января ocak يناير
+february feb februar février febrero febbraio fevereiro februari lutego февраля şubat فبراير
+march mar märz mars marzo março maart marca марта mart مارس
+april apr avril abril aprile kwietnia апреля nisan أبريل
+may mai mayo maggio maio mei maja мая mayıs مايو
+june jun juni juin junio giugno junho czerwca июня haziran يونيو
+july jul juli juillet julio luglio julho lipca июля temmuz يوليو
+august aug août agosto augustus sierpnia августа ağustos أغسطس
+september sep sept septembre septiembre settembre setembro września сентября eylül سبتمبر
+october oct oktober octobre octubre ottobre outubro października октября ekim أكتوبر
+november nov novembre noviembre novembro listopada ноября kasım نوفمبر
+december dec dezember décembre diciembre dicembre dezembro grudnia декабря aralık ديسمبر
+"""
+#: The numbers of months, 1 to 12, by their names.
+MONTHS = {
+    name: number
+    for number, names in enumerate(_MONTHS.strip().splitlines(), start=1)
+    for name in names.split()
+}
+#: Names of days of the week, and their abbreviations.
+WEEKDAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays "
+    "thursdays fridays saturdays sundays mon tue tues wed thu thur thurs fri "
+    "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags "
+    "mittwochs donnerstags freitags samstags sonntags "
+    "lundi mardi mercredi jeudi vendredi samedi dimanche "
+    "lunes martes miércoles jueves viernes sábado domingo "
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica "
+    "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag "
+    "poniedziałek wtorek środa czwartek piątek sobota niedziela "
+    "понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье "
+    "pazartesi salı çarşamba perşembe cuma cumartesi pazar "
+    "الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد "
+    "周一 周二 周三 周四 周五 周六 周日 星期一 星期二 星期三 星期四 星期五 星期六 星期日 "
+    "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日 "
+    "월요일 화요일 수요일 목요일 금요일 토요일 일요일"
 )
 #: Names of places, people and colours in which pages of a form may differ, and which are so
 #: frequent in some language that the table of weights takes them for common words.

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from math import ceil
 from typing import NamedTuple
 
-from .values import has_date, has_same_number, has_word, is_of_date
+from .values import alike_in_each_visit, has_date, has_same_number, has_word, is_of_date
 
 #: A longer stretch on one side is an independent block, which was added or removed, unless both are
 #: the numbers of tables.
@@ -108,7 +108,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
 
     :param is_cut: whether a text continues after the last of these values.
     """
-    values, others = tuple(values), tuple(others)
+    values, others = alike_in_each_visit(values), alike_in_each_visit(others)
     if values == others:
         return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     # Sorted, so that the result is symmetric.
@@ -148,7 +148,8 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
 
 def agreement(values: Values, others: Values) -> tuple[float, float]:
     """Return the share of the values of each text that the other one has as well."""
-    common = sum((Counter(values) & Counter(others)).values())
+    counts = (Counter(alike_in_each_visit(each)) for each in (values, others))
+    common = (next(counts) & next(counts)).total()
     return common / max(1, len(values)), common / max(1, len(others))
 
 

@@ -12,13 +12,15 @@ compared with all others, and must not agree with any of them by chance.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .characters import BLANK, CodePoints
+from .characters import BLANK, are_in
+from .dates import are_near, are_of_dates, are_of_visits
 from .idf import IdfTable, token_hashes
 from .known_words import MONTHS, NAMES
 from .marks import RAISED
@@ -27,7 +29,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-10"
+VERSION = "values-11"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -39,14 +41,15 @@ _RARE = 0.5
 #: Ranges of codes: 0 is no value; then words, numbers, parts of dates and times, and numbers with a
 #: minus, with raised digits or in per mille.
 _CODES = 2**30
+#: The last bit of the code of a number or month says whether another visit may show another one:
+#: it is part of a counter, or of a time. The other bit is for what stands behind a counter's word.
+_OF_VISIT, _BEHIND_COUNTER = np.uint32(1), np.uint32(2)
+_FLAGS = _OF_VISIT | _BEHIND_COUNTER
 _UNUSED_BITS = np.uint64(34)
 FIRST_NUMBER, FIRST_OF_DATE, FIRST_SIGNED = _CODES, 2 * _CODES, 3 * _CODES
 
 #: Characters between thousands, and how many digits stand behind them.
 _THOUSANDS, _OF_THOUSANDS = np.array(list(map(ord, ",.'’ ")), np.uint32), 3
-#: Characters between the numbers of dates and times, and after them.
-_BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
-_AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
 #: Signs of a negative number, and what stands before one that is no dash.
 _MINUS = np.array(list(map(ord, "-−–")), np.uint32)
 _BEFORE_MINUS = np.array(list(map(ord, " \n(")), np.uint32)
@@ -55,9 +58,6 @@ _PER_MILLE = np.array(list(map(ord, "‰‱")), np.uint32)
 _BEHIND = np.array([ord(RAISED), *_PER_MILLE], np.uint32)
 #: Letters of codes, and the least length of a number behind them.
 _N_LETTERS, _MIN_IN_CODE = 26, 3
-_ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
-#: The first two characters of a year, 19 or 20, as one number.
-_CENTURIES = np.array([ord("1") * 256 + _NINE, ord("2") * 256 + _ZERO], np.uint32)
 
 
 class _Known(NamedTuple):
@@ -79,17 +79,19 @@ class _Known(NamedTuple):
         return kinds
 
 
-_LIST_KIND, _MONTH, _NAME = 1, 2, 3
+#: Kinds of words; that of a month is its number behind the last one.
+_LIST_KIND, _NAME, _BEFORE_MONTHS = 1, 2, 2
 
 
-def _known(*kinds: Iterable[str]) -> _Known:
-    kind_of = {word: kind for kind, words in enumerate(kinds, start=1) for word in words}
+def _known() -> _Known:
+    kind_of = dict.fromkeys(LIST_KINDS, _LIST_KIND) | dict.fromkeys(NAMES.split(), _NAME)
+    kind_of |= {name: _BEFORE_MONTHS + number for name, number in MONTHS.items()}
     hashes = token_hashes(list(kind_of))
     order = hashes.argsort()
     return _Known(hashes[order], np.array([*kind_of.values()], np.uint8)[order])
 
 
-_KNOWN = _known(LIST_KINDS, MONTHS.split(), NAMES.split())
+_KNOWN = _known()
 #: Largest distance in tokens between a month and its number: "3 de marzo".
 _MAX_DATE_GAP = 2
 
@@ -128,9 +130,22 @@ def value_codes(
     numbers, kinds = _codes_of_numbers(hashes), _KNOWN.kinds_of(hashes)
     is_rare = ((weights >= _RARE * idf.default) & (kinds != _LIST_KIND)) | (kinds == _NAME)
     words = np.where(is_rare & (len(idf) > 0), _codes_of_words(hashes), 0)
-    words = np.where(kinds == _MONTH, FIRST_OF_DATE - FIRST_NUMBER + numbers, words)
+    months = _CODES_OF_MONTHS.take(kinds - np.minimum(kinds, _BEFORE_MONTHS))
+    words = np.where(kinds > _BEFORE_MONTHS, months, words)
     codes = np.where(is_number, numbers, words)
     return np.where(is_name, _codes_of_words(hashes), codes).astype(CODE)
+
+
+def with_counters(
+    codes: Codes, near: npt.NDArray[np.bool_], behind: npt.NDArray[np.bool_]
+) -> Codes:
+    """Return the codes of a text's tokens, numbers marked where they may be those of counters.
+
+    :param near: whether each token would be, see ``word_sums.py``.
+    :param behind: whether each stands behind a counter's word, as the date of an update does.
+    """
+    flags = near * _OF_VISIT + behind * _BEHIND_COUNTER
+    return codes | (codes >= FIRST_NUMBER) * flags
 
 
 def _codes_of_words(hashes: npt.NDArray[np.uint64]) -> Codes:
@@ -142,7 +157,18 @@ def _codes_of_words(hashes: npt.NDArray[np.uint64]) -> Codes:
 def _codes_of_numbers(hashes: npt.NDArray[np.uint64]) -> Codes:
     """Return the codes of numbers with these hashes."""
     codes: Codes = (FIRST_NUMBER + (hashes >> _UNUSED_BITS)).astype(CODE)
-    return codes
+    return codes & ~_FLAGS
+
+
+def _codes_of_dates(numbers: npt.NDArray[np.intp]) -> Codes:
+    """Return the codes of numbers as parts of a date."""
+    codes = _codes_of_numbers(token_hashes(list(map(str, numbers.tolist()))))
+    return codes + CODE.type(FIRST_OF_DATE - FIRST_NUMBER)
+
+
+#: The codes of months in dates, from 1 on, are those of their numbers; and the codes of digits.
+_CODES_OF_MONTHS = _codes_of_dates(np.arange(len(set(MONTHS.values())) + 1))
+_CODES_OF_DIGITS = _codes_of_dates(np.arange(10))
 
 
 def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -> ValueSequence:
@@ -156,22 +182,28 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     is_month = codes >= FIRST_OF_DATE
     if is_month.any():
         # "May" is also a verb.
-        is_month &= _are_near((codes >= FIRST_NUMBER) & ~is_month)
+        is_month &= are_near((codes >= FIRST_NUMBER) & ~is_month, _MAX_DATE_GAP)
         codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
     if spans is not None:
         codes = _with_joined_thousands(codes, spans)
     tokens = np.flatnonzero(codes)[:MAX_VALUES]
     found = codes[tokens]
+    is_behind = (found & _BEHIND_COUNTER) // _BEHIND_COUNTER
+    months = found >= FIRST_OF_DATE
+    found[months] = found[months] & ~_FLAGS | is_behind[months]
     if spans is None:
         return ValueSequence(found.tobytes(), int(np.count_nonzero(tokens < heading)))
     numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
     if numbers.size:
         places = tokens[numbers]
-        near_month = _are_near(is_month)[places]
+        near_month = are_near(is_month, _MAX_DATE_GAP)[places]
         of_codes = _are_of_codes(spans, places) & ~near_month
-        of_dates = _are_of_dates(spans, places, near_month) & ~of_codes
+        of_dates = are_of_dates(spans, places, near_month) & ~of_codes
         is_signed = ~of_dates & (_are_negative(spans, places) | _have_sign_behind(spans, places))
-        found[numbers[of_dates]] += FIRST_OF_DATE - FIRST_NUMBER
+        dated = numbers[of_dates]
+        codes_of_dates = _as_of_dates(found[dated] & ~_FLAGS, spans, places[of_dates])
+        found[numbers] &= ~_BEHIND_COUNTER
+        found[dated] = codes_of_dates | is_behind[dated]
         found[numbers[is_signed]] += FIRST_SIGNED - FIRST_NUMBER
         found[numbers[of_codes]] %= _CODES
     places, symbols = spans.starts[tokens], symbols_of(spans)
@@ -184,11 +216,21 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     return ValueSequence(found.tobytes(), n_heading)
 
 
+def _as_of_dates(codes: Codes, spans: Spans, places: npt.NDArray[np.intp]) -> Codes:
+    """Return the codes of numbers as parts of dates and times, 03 as 3."""
+    first, second = (spans.codes.take(spans.starts[places] + at, mode="clip") for at in (0, 1))
+    has_zero = (spans.lengths[places] == 2) & (first == ord("0"))
+    codes = codes + CODE.type(FIRST_OF_DATE - FIRST_NUMBER)
+    digits = _CODES_OF_DIGITS[(second - ord("0")) % _CODES_OF_DIGITS.size]
+    of_dates: Codes = np.where(has_zero, digits, codes).astype(CODE)
+    return of_dates | are_of_visits(spans, places).astype(CODE)
+
+
 def n_leading(values: Sequence[int], words: Sequence[str]) -> int:
     """Return how many of the first values are those of words, in the same order."""
     number = 0
     for code in (token_hashes(list(words)) >> _UNUSED_BITS).tolist():
-        if number < len(values) and values[number] % _CODES == code:
+        if number < len(values) and values[number] % _CODES | int(_FLAGS) == code | int(_FLAGS):
             number += 1
     return number
 
@@ -206,6 +248,35 @@ def has_date(values: Sequence[int]) -> bool:
 def is_of_date(value: int) -> bool:
     """Return whether this value is part of a date or time."""
     return FIRST_OF_DATE <= value < FIRST_SIGNED
+
+
+def tells_pages_apart(value: int) -> bool:
+    """Return whether this value is a number, or part of a date, that each visit shows alike.
+
+    Times do if they have full five minutes, as in 19:30; one such as 19:32:07 may be a visit's.
+    """
+    return value >= FIRST_NUMBER and not value & int(_OF_VISIT)
+
+
+def alike_in_each_visit(values: Iterable[int]) -> tuple[int, ...]:
+    """Return values as if each of them were one that each visit shows alike.
+
+    What stands around a number, by which that is told, may differ where the number does not.
+    """
+    flag = int(_OF_VISIT)
+    return tuple(value & ~flag if value >= FIRST_NUMBER else value for value in values)
+
+
+def numbers_were_replaced(values: Iterable[int], others: Iterable[int]) -> tuple[bool, bool]:
+    """Return whether each of two texts has numbers that the other one lacks, and as many.
+
+    The first answer is for numbers that are no parts of dates, the second for those that are. What
+    another visit may show otherwise does not count.
+    """
+    own, of_others = (Counter(filter(tells_pages_apart, each)) for each in (values, others))
+    more, fewer = [*(own - of_others).elements()], [*(of_others - own).elements()]
+    dated, other_dated = (sum(map(is_of_date, each)) for each in (more, fewer))
+    return 0 < len(more) - dated == len(fewer) - other_dated, 0 < dated == other_dated
 
 
 def has_same_number(values: Iterable[int], others: Iterable[int]) -> bool:
@@ -233,7 +304,7 @@ def _with_joined_thousands(codes: Codes, spans: Spans) -> Codes:
         (starts[places] == ends[before] + 1)
         & (lengths[before] <= _OF_THOUSANDS)
         & (codes[before] >= FIRST_NUMBER)
-        & _are_in(spans.codes.take(ends[before], mode="clip"), _THOUSANDS)
+        & are_in(spans.codes.take(ends[before], mode="clip"), _THOUSANDS)
     )
     if not is_joined.any():
         return codes
@@ -243,25 +314,16 @@ def _with_joined_thousands(codes: Codes, spans: Spans) -> Codes:
         more = numbers.pop(place, None) or spans.tokens(np.array([place]))[0]
         numbers[place - 1] = spans.tokens(np.array([place - 1]))[0] + more
         codes[place] = 0
-    codes[[*numbers]] = _codes_of_numbers(token_hashes(list(numbers.values())))
+    joined = _codes_of_numbers(token_hashes(list(numbers.values())))
+    codes[[*numbers]] = joined | codes[[*numbers]] & _FLAGS
     return codes
-
-
-def _are_near(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return whether a flag is set within :data:`_MAX_DATE_GAP` tokens of each token."""
-    if not flags.any():
-        return flags
-    padded = np.pad(flags, _MAX_DATE_GAP)
-    shifted = [padded[step : step + flags.size] for step in range(2 * _MAX_DATE_GAP + 1)]
-    near: npt.NDArray[np.bool_] = np.logical_or.reduce(shifted)
-    return near
 
 
 def _are_negative(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     """Return whether each of these numbers has a minus right before it, and a blank before that."""
     before = spans.starts[places] - 1
-    has_sign = _are_in(spans.codes.take(before, mode="clip"), _MINUS)
-    is_apart = _are_in(spans.codes.take(before - 1, mode="clip"), _BEFORE_MINUS) | (before == 0)
+    has_sign = are_in(spans.codes.take(before, mode="clip"), _MINUS)
+    is_apart = are_in(spans.codes.take(before - 1, mode="clip"), _BEFORE_MINUS) | (before == 0)
     found: npt.NDArray[np.bool_] = has_sign & is_apart
     return found
 
@@ -291,90 +353,7 @@ def _have_sign_behind(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray
     ends = spans.starts[places] + spans.lengths[places]
     behind = spans.codes.take(ends, mode="clip")
     next_to_it = spans.codes.take(ends + 1, mode="clip")
-    found: npt.NDArray[np.bool_] = _are_in(behind, _BEHIND) | (
-        (behind == BLANK) & _are_in(next_to_it, _PER_MILLE)
+    found: npt.NDArray[np.bool_] = are_in(behind, _BEHIND) | (
+        (behind == BLANK) & are_in(next_to_it, _PER_MILLE)
     )
     return found
-
-
-def _are_of_dates(
-    spans: Spans, places: npt.NDArray[np.intp], near_month: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.bool_]:
-    """Return whether each of these numbers is part of a date or time.
-
-    Such numbers are: years from 1900 to 2099; one or two digits near a month or before a character
-    such as ``月``; and one or two digits next to a dash or slash and another digit, or to a
-    colon and two. Two single digits with a dash between them, such as 3-0, are a score.
-    """
-    starts, lengths = spans.starts[places], spans.lengths[places]
-    ends = starts + lengths
-
-    def at(where: npt.NDArray[np.intp]) -> CodePoints:
-        return spans.codes.take(where, mode="clip")
-
-    century = at(starts).astype(np.uint32) * 256 + at(starts + 1)
-    is_year = (lengths == 4) & _are_in(century, _CENTURIES)
-    is_short = lengths <= 2
-    # Minutes have two digits: 3:1 is a score.
-    is_minute = (at(starts - 1) != _COLON) | (lengths == 2)
-    before = _are_in(at(starts - 1), _BETWEEN) & _is_digit(at(starts - 2)) & (starts > 1)
-    is_hour = (at(ends) != _COLON) | _is_digit(at(ends + 2))
-    after = _are_in(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
-    is_named = near_month | _are_in(at(ends), _AFTER)
-    is_linked = (before & is_minute | after & is_hour) & ~_are_scores(spans, places, before, after)
-    found: npt.NDArray[np.bool_] = is_year | (is_short & (is_linked | is_named))
-    return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
-
-
-def _are_scores(
-    spans: Spans,
-    places: npt.NDArray[np.intp],
-    before: npt.NDArray[np.bool_],
-    after: npt.NDArray[np.bool_],
-) -> npt.NDArray[np.bool_]:
-    """Return whether each number is one of two single digits with a dash between them, as in 3-0.
-
-    :param before: whether a character of dates links each to a number before it.
-    :param after: whether one links it to a number behind it.
-    """
-    starts, are_digits = spans.starts[places], spans.lengths[places] == 1
-    found = np.zeros(places.size, bool)
-    is_first = are_digits[:-1] & after[:-1] & ~before[:-1]
-    is_pair = is_first & are_digits[1:] & ~after[1:] & (starts[1:] == starts[:-1] + 2)
-    is_pair &= spans.codes.take(starts[:-1] + 1, mode="clip") == ord("-")
-    found[:-1] |= is_pair
-    found[1:] |= is_pair
-    return found
-
-
-def _are_dotted(
-    is_year: npt.NDArray[np.bool_],
-    is_short: npt.NDArray[np.bool_],
-    is_before_dot: npt.NDArray[np.bool_],
-    starts: npt.NDArray[np.intp],
-    ends: npt.NDArray[np.intp],
-) -> npt.NDArray[np.bool_]:
-    """Return whether each number is part of a date such as 3.5.2024 or 2024.5.3."""
-    found = np.zeros(is_year.size, bool)
-    if found.size > 2:
-        linked = is_before_dot[:-1] & (starts[1:] == ends[:-1] + 1)
-        both = linked[:-1] & linked[1:] & is_short[1:-1]
-        year_last, year_first = (
-            both & is_short[:-2] & is_year[2:],
-            both & is_year[:-2] & is_short[2:],
-        )
-        found[:-2] |= year_last
-        found[1:-1] |= year_last | year_first
-        found[2:] |= year_first
-    return found
-
-
-def _are_in(codes: CodePoints, few: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
-    """Return whether each code is one of a few; faster than :func:`numpy.isin` for few codes."""
-    are_in: npt.NDArray[np.bool_] = (codes[:, np.newaxis] == few).any(axis=1)
-    return are_in
-
-
-def _is_digit(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    is_digit: npt.NDArray[np.bool_] = (codes >= _ZERO) & (codes <= _NINE)
-    return is_digit

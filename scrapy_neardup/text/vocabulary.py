@@ -19,9 +19,9 @@ from .._util.arrays import append_values, run_boundaries
 from .idf import IdfTable, token_hashes
 from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
-from .values import CODE, Codes, value_codes
+from .values import CODE, Codes, value_codes, with_counters
 from .weighting import NUMBER_WEIGHT, Features, are_names, are_numbers, saturated
-from .word_sums import sums_of, word_marks
+from .word_sums import are_of_counters, sums_of, word_marks
 
 #: Bounds of the cache: some 30 MB. Beyond either of them it is cleared: common words are back
 #: within a few pages, and rare ones do not stay for long.
@@ -120,8 +120,12 @@ class Vocabulary:
                 raise
             ends = list(accumulate(page.starts.size for page in pages))
             features = self._features(ids, ends)
-            sums = [*map(sums_of, _parts(self._marks.take(ids), ends))]
-            values = _parts(self._codes.take(ids), ends)
+            marks = _parts(self._marks.take(ids), ends)
+            sums = [*map(sums_of, marks)]
+            codes = _parts(self._codes.take(ids), ends)
+            of_counters = map(are_of_counters, marks)
+            pairs = zip(codes, of_counters, strict=True)
+            values = [with_counters(of_page, *flags) for of_page, flags in pairs]
             return FeatureBatch(features, sums, values, ids, ends, self._first_units, self._units)
 
     def _features(self, ids: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:

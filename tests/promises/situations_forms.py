@@ -291,3 +291,120 @@ def medals_in_another_column(site: Site) -> Any:
     rows = ["".join(f"<td>{cell}</td>" for cell in cells) for cells in won]
     _notices(site, [f"<table>{head}<tr><td>Total</td>{row}</table>" for row in rows], is_last=True)
     return PromiseSpider
+
+
+_DAYS = [
+    ("5 March 2026", "2026-03-05", "Thu, Mar 5"),
+    ("12 March 2026", "2026-03-12", "Thu, Mar 12"),
+    ("2 April 2026", "2026-04-02", "Thu, Apr 2"),
+]
+
+
+def _recurring(site: Site, *templates: str, is_copy: bool = False) -> None:
+    """Classes of one title and description, each with a date of its own, by several templates."""
+    for number, template in enumerate(templates):
+        for n, (day, iso, short) in enumerate(_DAYS):
+            stated = template.format(day=day, iso=iso, short=short, n=n)
+            text = (
+                f"<p>{paragraph(words(120, number))}</p><p>{paragraph(words(90, (number, 2)))}</p>"
+            )
+            page = full("", f"Class {number} for beginners").replace("<p></p>", stated + text)
+            content = f"class {number}" if is_copy else f"class {number} on {iso}"
+            site.put(f"/class/{number}/{n}", page, content)
+    site.index()
+
+
+@situation(contents=33)
+def classes_that_differ_in_their_dates(site: Site) -> Any:
+    _recurring(
+        site,
+        "<p>Date: {day}</p>",
+        "<p>When: {short}, 7 pm</p>",
+        "<p>{day}</p>",
+        "<h2>{iso}</h2>",
+        "<p>The next class takes place on {day} in the large hall.</p>",
+        "<p>Thursday, 1{n}:30 to 2{n}:00</p>",
+        "<dl><dt>Date<dd>{day}<dt>Place<dd>Hall</dl>",
+        "<time datetime={iso}T19:00>{day}</time>",
+        "<div class=event-date>{short}, 19:00 - 20:30</div>",
+        "<div class=schedule><span>{short} @ 7:00 pm</span> - <span>8:30 pm</span></div>",
+        "<ul class=meta><li>{day}<li>Large hall</ul>",
+    )
+    return PromiseSpider
+
+
+_NUMBERS = (5, 7, 1012)
+
+
+def _numbered(site: Site, *sentences: str, is_copy: bool = False) -> None:
+    """Pages of one title and text, in which one number of one sentence differs."""
+    for number, sentence in enumerate(sentences):
+        for n in _NUMBERS:
+            before, behind = (paragraph(words(70, (number, part))) for part in range(2))
+            text = f"<p>{before} {sentence.format(n=n)} {behind}</p>"
+            page = full("", f"Offer {number}").replace("<p></p>", text)
+            content = f"offer {number}" if is_copy else f"offer {number} of {n}"
+            site.put(f"/offer/{number}/{n}", page, content)
+    site.index()
+
+
+@situation(contents=18)
+def offers_that_differ_in_one_number_of_a_sentence(site: Site) -> Any:
+    _numbered(
+        site,
+        "This is lot {n} of the auction.",
+        "The room has {n} beds.",
+        "Das Zimmer hat {n} Betten.",
+        "La chambre a {n} lits.",
+        "В комнате {n} кроватей.",
+        "Paragraph {n} applies.",
+    )
+    return PromiseSpider
+
+
+@situation(contents=8, finds=16)
+def copies_with_a_counter_in_a_sentence(site: Site) -> Any:
+    _numbered(
+        site,
+        "This page was viewed {n} times.",
+        "{n} people have liked this.",
+        "You are visitor number {n}.",
+        "Updated {n} minutes ago.",
+        "Diese Seite wurde {n} mal aufgerufen.",
+        "Il y a {n} jours.",
+        "Эту страницу просмотрели {n} раз.",
+        "本文已被阅读{n}次。",
+        is_copy=True,
+    )
+    return PromiseSpider
+
+
+@situation(contents=3)
+def classes_that_differ_in_a_month_or_in_a_day_of_the_week(site: Site) -> Any:
+    for n, day in enumerate(("on Mondays in March", "on Mondays in April", "on Tuesdays in March")):
+        text = f"{words(90, 'before')} {day} {words(60, 'behind')}"
+        site.put(f"/class/{n}", full(text, "Class"), day)
+    site.index()
+    return PromiseSpider
+
+
+@situation(contents=4, finds=8)
+def copies_that_show_the_time_of_the_visit(site: Site) -> Any:
+    _recurring(
+        site,
+        "<p>It is now 10:3{n}:07 in our office.</p>",
+        "<p>All times are GMT. The time now is 10:3{n} AM.</p>",
+        "<p>This page was made in 0.0{n} seconds.</p>",
+        "<div class=clock>5 March 2026, 10:32:1{n}</div>",
+        is_copy=True,
+    )
+    return PromiseSpider
+
+
+@situation(contents=1, finds=3)
+def copies_that_write_their_date_in_other_formats(site: Site) -> Any:
+    for n, day in enumerate(("5 March 2026", "March 5, 2026", "2026-03-05", "05.03.2026")):
+        page = full(words(150, "a class"), "Class").replace("<p>", f"<p>On {day}: ", 1)
+        site.put(f"/class/{n}", page, "class")
+    site.index()
+    return PromiseSpider

@@ -16,6 +16,14 @@ _BYLINE = re.compile(
     r".*(?:作者|著者|记者|記者|编辑|編集|来源|來源|时间|時間|日期|公開日|更新日)",
     re.IGNORECASE,
 )
+#: What is said of the date on which a page was written, changed or fetched.
+_OF_PAGE = re.compile(
+    r"\b(?:publish\w*|post(?:ed|s)?|edited|written|printed|crawled|fetched|accessed|registered|joined|"
+    r"member|copyright|gedruckt|abgerufen|gepostet|geschrieben|registriert|beigetreten|mitglied|"
+    r"imprimé|publi\w+|inscrit|impreso|registrado|pubblicat\w*|stampat\w*|geplaatst|gepubliceerd|"
+    r"opublikowan\w*|опубликован\w*)\b|发表|發表|发帖|注册|註冊|公開日|投稿日|作成日|登録日|작성|등록|게시",
+    re.IGNORECASE,
+)
 #: Beginnings of labels of dates on which something takes place; others may be those of a visit.
 _EVENT = re.compile(
     r"(?:when|start|begin|event|end(?:s|ing)?\b|doors|depart|arriv|leaves|kick.?off|check.?in|"
@@ -29,20 +37,35 @@ _EVENT = re.compile(
     r"开放|集合|活动|演出|比赛|会议|面试|报名|入场|日時|開催|出発|到着|截止|調理|所要)",
     re.IGNORECASE,
 )
-_MONTH = rf"(?<!\w)(?:{'|'.join(MONTHS.split())})(?!\w)"
-#: Dates, and times of a clock or from now. A year alone says what the page is about.
-_DATE = re.compile(
+_MONTH = rf"(?<!\w)(?:{'|'.join(MONTHS)})(?!\w)"
+#: A year alone says what the page is about.
+_NUMBERS_OF_DATE = (
     r"(?<![\d.])\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?![\d.]*\d)|"
-    r"(?<![\d.])\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d(?![\d.]*\d)|"
-    rf"{_MONTH}.*\d|\d.*{_MONTH}|"
-    r"(?<!\d)\d{1,2}:\d\d(?!\d)|\d ?[年月日년월일]|\d ?[时時点點시] ?\d|\d.*前|"
-    r"\b(?:ago|vor \w+ \w+|il y a|hace|назад|now)\b|"
-    r"\b(?:yesterday|today|gestern|heute|hier|вчера|сегодня)\b|منذ|昨[天日]|今[天日]|刚刚",
+    r"(?<![\d.])\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d(?![\d.]*\d)|\d ?[年月日년월일]"
+)
+_DATE_ALONE = re.compile(
+    rf"{_NUMBERS_OF_DATE}|{_MONTH}[\s.,]{{,3}}\d|\d\w{{,2}}[\s.,]{{,3}}(?:de |of |di )?{_MONTH}",
     re.IGNORECASE,
 )
+#: Times from now on, or back.
+_FROM_NOW = (
+    r"\d.*前|\b(?:ago|vor \w+ \w+|il y a|hace|назад|now)\b|"
+    r"\b(?:yesterday|today|gestern|heute|hier|вчера|сегодня)\b|منذ|昨[天日]|今[天日]|刚刚"
+)
+_RELATIVE = re.compile(_FROM_NOW, re.IGNORECASE)
+#: Dates, and times of a clock or from now.
+_DATE = re.compile(
+    rf"{_NUMBERS_OF_DATE}|{_MONTH}.*\d|\d.*{_MONTH}|"
+    rf"(?<!\d)\d{{1,2}}:\d\d(?!\d)|\d ?[時时點点시] ?\d|{_FROM_NOW}",
+    re.IGNORECASE,
+)
+#: A time of day, a number, or the name of a month.
+_PART_OF_DATE = re.compile(rf"(\d{{1,2}}:\d\d)(:\d\d)?|\d+|{_MONTH}", re.IGNORECASE)
+#: Labels that stand for the date of a page as well as for that of an event.
+_ANY_DATE = re.compile(r"date|datum|日期|时间|時間", re.IGNORECASE)
 
-#: Columns of the longest value, and the first character of two columns.
-_MAX_WIDTH, _FIRST_WIDE = 24, "\u2e80"
+#: Columns of the longest value, of the longest date, and the first character of two columns.
+_MAX_WIDTH, _MAX_DATE, _FIRST_WIDE = 24, 48, "\u2e80"
 _SENTENCE_ENDS = ("!", "?", "。", "！", "？")
 
 
@@ -56,16 +79,43 @@ def has_date(text: str) -> bool:
     return _DATE.search(text) is not None
 
 
+def date_of_event(text: str) -> str | None:
+    """Return the numbers of a date that may be that of an event, in any order and format.
+
+    ``None`` if a text has no date, or one from now on. Times count if they have full five minutes:
+    others may be those of a visit.
+    """
+    if not _DATE_ALONE.search(text) or _RELATIVE.search(text):
+        return None
+    parts: list[str] = []
+    for part in _PART_OF_DATE.finditer(text):
+        if part[1] is not None:
+            parts += [part[1]] if part[1][-1] in "05" and not part[2] else []
+        else:
+            parts.append(str(MONTHS.get(part[0].casefold()) or part[0].lstrip("0")))
+    return " ".join(sorted(parts))
+
+
+def is_of_page(text: str) -> bool:
+    """Does a text say that a date is that of a page, or of a visit?"""
+    return _OF_PAGE.search(text) is not None or names_a_counter(text)
+
+
 def tells_pages_apart(label: str, value: str) -> bool:
     """Is a value behind a label what a page is about, and no counter, date of a visit, or sentence?
 
     Empty ones tell nothing.
     """
     width = len(value) + sum(character >= _FIRST_WIDE for character in value)
-    if not 0 < width <= _MAX_WIDTH or value.endswith(_SENTENCE_ENDS):
+    if not 0 < width <= _MAX_DATE or value.endswith(_SENTENCE_ENDS):
         return False
     # "Ends in: 3 days" is a countdown.
     if names_a_counter(value) or not any(map(str.isalpha, label)):
+        return False
+    if date_of_event(value) is not None:
+        is_date = _ANY_DATE.fullmatch(label) or not (is_of_page(label) or is_byline(label))
+        return bool(_EVENT.match(label) or is_date)
+    if width > _MAX_WIDTH:
         return False
     if _EVENT.match(label):
         return True

@@ -30,7 +30,8 @@ from .content import (
     line_text,
     without_numbers,
 )
-from .labels import is_byline, tells_pages_apart
+from .dates_above import dates_above
+from .labels import date_of_event, is_byline, tells_pages_apart
 from .lines_above import lines_above
 from .prices import prices
 from .table_rows import table_rows
@@ -70,7 +71,8 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     stated = [prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
-        stated += [_rows(content), _terms(content), _code(content), lines_above(content, main)]
+        stated += [_rows(content), _terms(content), _code(content)]
+        stated += [lines_above(content, main), dates_above(content, main)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -166,6 +168,7 @@ def _labels(content: Content) -> Iterator[Stated]:
             found = _LABELLED.fullmatch(line_text(line) or "")
             if found and not is_byline(found[1]):
                 yield from _stated(line, found[1], found[2])
+            if found:
                 yield from _field(line, found[1], found[2])
             count += 1
             if count == MAX_FACTS:
@@ -193,4 +196,5 @@ def _field(element: HtmlElement, label: str, stated: str) -> Iterator[Stated]:
     """
     label = label.rstrip(_LABEL_ENDS)
     if tells_pages_apart(label, stated):
-        yield Stated(element, label, stated, Fact(label, stated, is_field=True), has_place=True)
+        value = date_of_event(stated) or stated
+        yield Stated(element, label, stated, Fact(label, value, is_field=True), has_place=True)

@@ -91,8 +91,6 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Contents", "500 ml", True),
         ("Telephone", "+44 20 7946 0958", True),
         ("重量", "250克", True),
-        ("Departure", "2026-03-05", True),
-        ("Beginn", "5. März 2026", True),
         ("Advisory", "CVE-2024-10321", True),
         ("Camera", "192.168.1.20", True),
         ("Order number", "4711", True),
@@ -114,7 +112,10 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Просмотров", "42", False),
         ("阅读次数", "42", False),
         ("Printed", "2026-03-05", False),
-        ("Date", "5 March 2026", False),
+        ("Posted on", "5 March 2026", False),
+        ("Last visit", "2026-03-05", False),
+        ("Member since", "5.3.2026", False),
+        ("发布时间", "2026年3月5日", False),
         ("By", "Agent 47", False),
         ("№", "42", False),
         ("Agent", "محمد", True),
@@ -131,6 +132,46 @@ def test_a_short_value_counts_behind_a_label_that_is_no_counters(label, value, t
     for html in pages:
         found = fields(html, lambda html, tree: f"{label}: {value}\n{FERRY}")
         assert ((label, value) in found) == tells
+
+
+@pytest.mark.parametrize(
+    "label", ["Date", "Datum", "Fecha", "When", "日期", "Abfahrt", "Fällig am"]
+)
+@pytest.mark.parametrize(
+    ("value", "other", "are_one"),
+    [
+        ("5 March 2026", "12 March 2026", False),
+        ("5 March 2026", "5 April 2026", False),
+        ("5 March 2026", "2026-03-05", True),
+        ("Thursday, March 5th, 2026", "05.03.2026", True),
+        ("2026年3月5日", "5 mars 2026", True),
+    ],
+)
+def test_a_date_that_may_be_an_events_counts_in_any_format(label, value, other, are_one):
+    found = [fields(page(f"<dl><dt>{label}<dd>{date}</dl>"), ferry) for date in (value, other)]
+    assert all(found)
+    assert (found[0] == found[1]) == are_one
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [
+        ("<time>5 March 2026</time>", ["2026 3 5"]),
+        ("<div class=event-date>Thu, Mar 5 @ 19:30 - 21:00</div>", ["19:30 21:00 3 5"]),
+        ("<ul class=meta><li>Hall<li>2026-03-05</ul>", ["2026 3 5"]),
+        ("<p>2026年3月5日（木）</p>", ["2026 3 5"]),
+        ("<div>5 March 2026, 19:32</div>", ["2026 3 5"]),
+        # of a page, of a visit, from now on, and none
+        ("<time class='entry-date published'>5 March 2026</time>", []),
+        ("<div class=post-meta><span>5 March 2026</span></div>", []),
+        ("<div><time itemprop=datePublished>5 March 2026</time></div>", []),
+        ("<p>Posted on 5 March 2026</p><p>5 March 2026 by Anna Lind</p>", []),
+        ("<p>Today is 5 March 2026</p><p>Last updated: 5 March 2026</p>", []),
+        ("<p>5 March, 3 days ago</p><p>19:30</p><p>The march of 12 men</p>", []),
+    ],
+)
+def test_dates_above_the_text_count_that_may_be_an_events(above, expected):
+    assert [stated for label, stated in fields(page(above), ferry) if label == "date"] == expected
 
 
 @pytest.mark.parametrize(

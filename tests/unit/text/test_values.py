@@ -18,6 +18,7 @@ from scrapy_neardup.text.values import (
     FIRST_NUMBER,
     MAX_VALUES,
     Codes,
+    numbers_were_replaced,
     value_codes,
 )
 from scrapy_neardup.text.weighting import are_names, are_numbers
@@ -33,7 +34,7 @@ def values_of(text: str) -> list[int]:
 def difference(one: bytes, other: bytes, *, is_cut: bool = False) -> Difference:
     """The difference of values written as bytes: words, from 128 numbers, from 192 dates."""
     texts = (
-        [value + FIRST_NUMBER * (value >= 128) + FIRST_NUMBER * (value >= 192) for value in values]
+        [4 * value + FIRST_NUMBER * ((value >= 128) + (value >= 192)) for value in values]
         for values in (one, other)
     )
     return value_differences.difference(*texts, is_cut=is_cut)
@@ -142,6 +143,55 @@ def test_symbols_tell_texts_apart(one, other):
 )
 def test_dashes_and_bullets_do_not(one, other):
     assert values_of(one) == values_of(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "numbers", "dates"),
+    [
+        ("on 5 March 2026 it is", "on 12 March 2026 it is", False, True),
+        ("on 5 March 2026 it is", "on 5 April 2026 it is", False, True),
+        ("on 5 March 2025 it is", "on 5 March 2026 it is", False, True),
+        ("on 2026-03-05 it is", "on 2026-03-12 it is", False, True),
+        ("am 5.3.2026 ist", "am 12.3.2026 ist", False, True),
+        ("3月5日", "3月12日", False, True),
+        ("at 19:30 it is", "at 20:15 it is", False, True),
+        ("it has 5 beds", "it has 12 beds", True, False),
+        ("it has 1,005 beds", "it has 1,012 beds", True, False),
+        ("lot 5 on 5 March", "lot 7 on 6 March", True, True),
+        # one date in another format
+        ("on 5 March 2026 it is", "on Mar 5, 2026 it is", False, False),
+        ("on 5 March 2026 it is", "on 2026-03-05 it is", False, False),
+        ("on 5 March 2026 it is", "on 05.03.2026 it is", False, False),
+        ("on 5 March 2026 it is", "el 5 de marzo de 2026 it is", False, False),
+        # counters and times of a visit
+        ("5 comments", "12 comments", False, False),
+        ("it was viewed 1,005 times", "it was viewed 1,012 times", False, False),
+        ("it is 5 days old", "it is 12 days old", False, False),
+        ("updated on 5 March", "updated on 6 March", False, False),
+        ("at 10:32 it is", "at 10:33 it is", False, False),
+        ("at 10:30:05 it is", "at 10:35:10 it is", False, False),
+        ("10时30分", "10时35分", False, False),
+        # one more, and a number in another place
+        ("on 5 March it is", "on 5 March and on 12 March it is", False, False),
+        ("on 5 March it is", "on 5 March 2026 it is", False, False),
+        ("it has 5 of 12", "it has 12 of 5", False, False),
+    ],
+)
+def test_numbers_and_dates_that_each_visit_shows_alike_may_be_replaced(one, other, numbers, dates):
+    texts = values_of(one), values_of(other)
+    assert numbers_were_replaced(*texts) == (numbers, dates)
+    assert numbers_were_replaced(*texts[::-1]) == (numbers, dates)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("it was so 5 of it", "it was read 5 of it"), ("12 of it", "12 hours of it")],
+)
+def test_a_number_is_the_same_whatever_stands_around_it(one, other):
+    texts = values_of(one), values_of(other)
+    assert texts[0] != texts[1]
+    assert value_differences.difference(*texts).places == 0
+    assert agreement(*texts) == (1, 1)
 
 
 def test_a_symbol_behind_a_counter_does_not_depend_on_it():

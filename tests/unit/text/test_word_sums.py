@@ -25,8 +25,8 @@ IDF = idf_table("multilingual")
 NOTHING = difference((), ())
 PLAIN = "the of and in young when is".split()
 NAMES = "oglethorpe farnsworth zanzibar samarkand".split()
-CHOICES = "three four co2 b xl iv".split()
-WORDS = st.lists(st.sampled_from([*PLAIN, *NAMES, *CHOICES, "17", "march"]), max_size=30)
+CHOICES = "three four co2 b xl iv march april".split()
+WORDS = st.lists(st.sampled_from([*PLAIN, *NAMES, *CHOICES, "17", "category"]), max_size=30)
 
 
 def sums(*texts: list[str]) -> list[WordSums]:
@@ -77,6 +77,8 @@ def test_as_many_other_choices_differ(text, chosen, data):
         ("nur für herren", "nur für damen"),
         ("turn left then", "turn right then"),
         ("dreissig gross", "zwanzig klein"),
+        ("3 march", "5 april"),
+        ("on monday at", "on thursday at"),
     ],
 )
 def test_a_choice_in_place_of_another_one_counts(one, other):
@@ -97,7 +99,7 @@ def test_a_choice_in_place_of_another_one_counts(one, other):
         ("no comments", "one comment"),
         ("at 9 10 a m", "at 2 40 p m"),
         ("at 9 am", "at 2 pm"),
-        ("3 march", "5 april"),
+        ("3 march", "5 mar"),
         ("category ferries", "tag ferries"),
     ],
 )
