@@ -11,7 +11,9 @@ from .tokenization import Spans
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
 _AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)
-_AFTER_TIMES = np.array(list(map(ord, "时時点點分시분")), np.uint32)
+_AFTER_HOURS, _AFTER_MINUTES = (
+    np.array(list(map(ord, of)), np.uint32) for of in ("时時点點시", "分분")
+)
 _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The last digits of the minutes at which something takes place.
 _LAST_OF_MINUTES = np.array([_ZERO, ord("5")], np.uint32)
@@ -45,7 +47,7 @@ def are_of_dates(
         return spans.codes.take(where, mode="clip")
 
     century = at(starts).astype(np.uint32) * 256 + at(starts + 1)
-    is_year = (lengths == 4) & are_in(century, _CENTURIES)
+    is_year = (lengths == 4) & are_in(century, _CENTURIES) & _is_digit(at(ends - 1))
     is_short = lengths <= 2
     # Minutes have two digits: 3:1 is a score.
     is_minute = (at(starts - 1) != _COLON) | (lengths == 2)
@@ -59,10 +61,7 @@ def are_of_dates(
 
 
 def are_of_visits(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Return whether each number is part of a time that is not one of full five minutes.
-
-    Those before characters such as ``時`` are taken for such.
-    """
+    """Return whether each number is part of a time that is not one of full five minutes."""
     starts = spans.starts[places]
     ends = starts + spans.lengths[places]
 
@@ -73,8 +72,13 @@ def are_of_visits(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     is_full = are_in(at(np.where(is_behind, ends - 1, ends + 2)), _LAST_OF_MINUTES)
     # With seconds there are two colons.
     has_seconds = np.where(is_hour, (at(ends + 3) == _COLON) | is_behind, at(starts - 4) == _COLON)
+    # Of 19時30分 the minutes stand behind a character, as the hour does.
+    minutes = are_in(at(ends), _AFTER_MINUTES) & ~are_in(at(ends - 1), _LAST_OF_MINUTES)
+    behind_hour = np.where(_is_digit(at(ends + 2)), ends + 2, ends + 1)
+    has_minutes = are_in(at(ends), _AFTER_HOURS) & _is_digit(at(ends + 1))
+    is_odd_hour = has_minutes & ~are_in(at(behind_hour), _LAST_OF_MINUTES)
     is_odd: npt.NDArray[np.bool_] = (is_hour | is_behind) & (~is_full | has_seconds)
-    return is_odd | are_in(at(ends), _AFTER_TIMES)
+    return is_odd | minutes | is_odd_hour
 
 
 def _are_scores(

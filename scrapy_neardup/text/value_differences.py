@@ -195,7 +195,9 @@ def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -> in
 
 
 def _is_exchange(gap: _Gap) -> bool:
-    return len(gap.values) == len(gap.others) <= _MAX_EXCHANGED
+    """Were as many values exchanged, and not the parts of a date written in another format?"""
+    is_date = all(map(is_of_date, gap.values)) and all(map(is_of_date, gap.others))
+    return len(gap.values) == len(gap.others) <= _MAX_EXCHANGED and not is_date
 
 
 def _places(values: Values, others: Values) -> float:

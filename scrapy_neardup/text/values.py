@@ -42,9 +42,9 @@ _RARE = 0.5
 #: minus, with raised digits or in per mille.
 _CODES = 2**30
 #: The last bit of the code of a number or month says whether another visit may show another one:
-#: it is part of a counter, or of a time. The other bit is for what stands behind a counter's word.
-_OF_VISIT, _BEHIND_COUNTER = np.uint32(1), np.uint32(2)
-_FLAGS = _OF_VISIT | _BEHIND_COUNTER
+#: it is part of a counter, or of a time. The other bit says so as long as it may be that of a date.
+_OF_VISIT, _DATE_OF_VISIT = np.uint32(1), np.uint32(2)
+_FLAGS = _OF_VISIT | _DATE_OF_VISIT
 _UNUSED_BITS = np.uint64(34)
 FIRST_NUMBER, FIRST_OF_DATE, FIRST_SIGNED = _CODES, 2 * _CODES, 3 * _CODES
 
@@ -136,15 +136,15 @@ def value_codes(
     return np.where(is_name, _codes_of_words(hashes), codes).astype(CODE)
 
 
-def with_counters(
-    codes: Codes, near: npt.NDArray[np.bool_], behind: npt.NDArray[np.bool_]
+def with_visits(
+    codes: Codes, of_numbers: npt.NDArray[np.bool_], of_dates: npt.NDArray[np.bool_]
 ) -> Codes:
-    """Return the codes of a text's tokens, numbers marked where they may be those of counters.
+    """Return the codes of a text's tokens, numbers marked that another visit may show otherwise.
 
-    :param near: whether each token would be, see ``word_sums.py``.
-    :param behind: whether each stands behind a counter's word, as the date of an update does.
+    :param of_numbers: whether each token is such a number, if it is none of a date.
+    :param of_dates: whether each is such a one of a date; see ``counters.py``.
     """
-    flags = near * _OF_VISIT + behind * _BEHIND_COUNTER
+    flags = of_numbers * _OF_VISIT + of_dates * _DATE_OF_VISIT
     return codes | (codes >= FIRST_NUMBER) * flags
 
 
@@ -188,9 +188,9 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         codes = _with_joined_thousands(codes, spans)
     tokens = np.flatnonzero(codes)[:MAX_VALUES]
     found = codes[tokens]
-    is_behind = (found & _BEHIND_COUNTER) // _BEHIND_COUNTER
+    of_visits = _of_whole_dates(found & _DATE_OF_VISIT, tokens, found >= FIRST_NUMBER)
     months = found >= FIRST_OF_DATE
-    found[months] = found[months] & ~_FLAGS | is_behind[months]
+    found[months] = found[months] & ~_FLAGS | of_visits[months]
     if spans is None:
         return ValueSequence(found.tobytes(), int(np.count_nonzero(tokens < heading)))
     numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
@@ -202,8 +202,8 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         is_signed = ~of_dates & (_are_negative(spans, places) | _have_sign_behind(spans, places))
         dated = numbers[of_dates]
         codes_of_dates = _as_of_dates(found[dated] & ~_FLAGS, spans, places[of_dates])
-        found[numbers] &= ~_BEHIND_COUNTER
-        found[dated] = codes_of_dates | is_behind[dated]
+        found[numbers] &= ~_DATE_OF_VISIT
+        found[dated] = codes_of_dates | of_visits[dated]
         found[numbers[is_signed]] += FIRST_SIGNED - FIRST_NUMBER
         found[numbers[of_codes]] %= _CODES
     places, symbols = spans.starts[tokens], symbols_of(spans)
@@ -214,6 +214,22 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         places = places[order]
     n_heading = heading and int(np.count_nonzero(places <= spans.starts[heading - 1]))
     return ValueSequence(found.tobytes(), n_heading)
+
+
+def _of_whole_dates(
+    flags: Codes, tokens: npt.NDArray[np.intp], is_number: npt.NDArray[np.bool_]
+) -> Codes:
+    """Return 1 for values of a date of a visit: if it begins with one, the others are too.
+
+    :param flags: nonzero for values that are near a word which says so.
+    :param tokens: the places of the values among the tokens.
+    """
+    found: Codes = (flags > 0).astype(CODE)
+    follows = is_number[1:] & is_number[:-1] & (np.diff(tokens) <= _MAX_DATE_GAP)
+    if found.any():
+        for place in np.flatnonzero(follows).tolist():
+            found[place + 1] |= found[place]
+    return found
 
 
 def _as_of_dates(codes: Codes, spans: Spans, places: npt.NDArray[np.intp]) -> Codes:
@@ -270,13 +286,13 @@ def alike_in_each_visit(values: Iterable[int]) -> tuple[int, ...]:
 def numbers_were_replaced(values: Iterable[int], others: Iterable[int]) -> tuple[bool, bool]:
     """Return whether each of two texts has numbers that the other one lacks, and as many.
 
-    The first answer is for numbers that are no parts of dates, the second for those that are. What
-    another visit may show otherwise does not count.
+    The second answer is for those of dates alone. What another visit may show otherwise does not
+    count.
     """
     own, of_others = (Counter(filter(tells_pages_apart, each)) for each in (values, others))
     more, fewer = [*(own - of_others).elements()], [*(of_others - own).elements()]
     dated, other_dated = (sum(map(is_of_date, each)) for each in (more, fewer))
-    return 0 < len(more) - dated == len(fewer) - other_dated, 0 < dated == other_dated
+    return 0 < len(more) == len(fewer), 0 < dated == other_dated
 
 
 def has_same_number(values: Iterable[int], others: Iterable[int]) -> bool:
@@ -308,14 +324,16 @@ def _with_joined_thousands(codes: Codes, spans: Spans) -> Codes:
     )
     if not is_joined.any():
         return codes
-    codes = codes.copy()
+    codes, before_joining = codes.copy(), codes
     numbers: dict[int, str] = {}
     for place in places[is_joined][::-1].tolist():
         more = numbers.pop(place, None) or spans.tokens(np.array([place]))[0]
         numbers[place - 1] = spans.tokens(np.array([place - 1]))[0] + more
         codes[place] = 0
     joined = _codes_of_numbers(token_hashes(list(numbers.values())))
-    codes[[*numbers]] = joined | codes[[*numbers]] & _FLAGS
+    behind = before_joining[[place + 1 for place in numbers]]
+    flags = (before_joining[[*numbers]] | behind) & _FLAGS
+    codes[[*numbers]] = joined | flags
     return codes
 
 

@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .._util.arrays import append_values, run_boundaries
+from .counters import are_of_visits, neighbours_of
 from .idf import IdfTable, token_hashes
 from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
-from .values import CODE, Codes, value_codes, with_counters
+from .values import CODE, Codes, value_codes, with_visits
 from .weighting import NUMBER_WEIGHT, Features, are_names, are_numbers, saturated
-from .word_sums import are_of_counters, sums_of, word_marks
+from .word_sums import sums_of, word_marks
 
 #: Bounds of the cache: some 30 MB. Beyond either of them it is cleared: common words are back
 #: within a few pages, and rare ones do not stay for long.
@@ -84,10 +85,11 @@ class Vocabulary:
     #: Number of characters of all cached tokens.
     _characters: int
     #: Of each token: hash and weight (see :data:`_WORD`), value code, mark (see ``word_sums.py``),
-    #: and index of its first unit.
+    #: what it says of numbers near it (see ``counters.py``), and index of its first unit.
     _words: npt.NDArray[np.void]
     _codes: Codes
     _marks: npt.NDArray[np.uint32]
+    _neighbours: npt.NDArray[np.uint8]
     _first_units: npt.NDArray[np.intp]
     #: Hashes of the units of all tokens.
     _units: Hashes
@@ -120,12 +122,11 @@ class Vocabulary:
                 raise
             ends = list(accumulate(page.starts.size for page in pages))
             features = self._features(ids, ends)
-            marks = _parts(self._marks.take(ids), ends)
-            sums = [*map(sums_of, marks)]
+            sums = [*map(sums_of, _parts(self._marks.take(ids), ends))]
             codes = _parts(self._codes.take(ids), ends)
-            of_counters = map(are_of_counters, marks)
-            pairs = zip(codes, of_counters, strict=True)
-            values = [with_counters(of_page, *flags) for of_page, flags in pairs]
+            visits = map(are_of_visits, _parts(self._neighbours.take(ids), ends))
+            pairs = zip(codes, visits, strict=True)
+            values = [with_visits(of_page, *flags) for of_page, flags in pairs]
             return FeatureBatch(features, sums, values, ids, ends, self._first_units, self._units)
 
     def _features(self, ids: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:
@@ -152,6 +153,7 @@ class Vocabulary:
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)
         self._marks = append_values(self._marks, known, word_marks(new, hashes, codes))
+        self._neighbours = append_values(self._neighbours, known, neighbours_of(new))
         self._units = append_values(self._units, n_units, unit_hashes)
         self._first_units = append_values(self._first_units, known + 1, n_units + ends)
         self._characters += sum(map(len, new))
@@ -162,6 +164,7 @@ class Vocabulary:
         self._words = np.empty(0, _WORD)
         self._codes = np.empty(0, CODE)
         self._marks = np.empty(0, np.uint32)
+        self._neighbours = np.empty(0, np.uint8)
         self._first_units = np.zeros(1, np.intp)
         self._units = np.empty(0, np.uint64)
 

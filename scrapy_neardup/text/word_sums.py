@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .counters import is_of_counter
-from .dates import are_near
 from .idf import token_hashes
 from .known_words import MONTHS, WEEKDAYS
 from .normalization import normalize
@@ -76,8 +75,6 @@ _OTHER_CHOICES = (
     "可 不可 新 旧 はい いいえ 예 아니오"
 )
 _CHOICES = frozenset(normalize(f"{_NUMBER_WORDS} {_OTHER_CHOICES} {WEEKDAYS}").split()) | NEGATIONS
-#: Words of times that belong to dates as well.
-_DAYS = frozenset("日 일".split())
 #: The "m" is that of "a.m." and "p.m.".
 _TIMES = frozenset(
     "m am pm ago sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
@@ -96,16 +93,13 @@ _CODE = re.compile(
     r"[^\W\d_\u2e80-\U0003ffff]|[^\W\d_]+\d\w*|x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3}|"
     r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
 )
-_UNCOUNTED, _OF_COUNTER, _TIME, _DAY, _PLAIN, _NAME, _FIRST_CHOICE = range(7)
-_AFTER_CHOICES = _OF_COUNTER, _TIME, _DAY
-#: Largest distance in tokens between a number and a word that says that it is a counter's.
-_MAX_COUNTER_GAP = 3
+_UNCOUNTED, _OF_COUNTER, _PLAIN, _NAME, _FIRST_CHOICE = range(5)
 
 
 def word_marks(
     tokens: Sequence[str], hashes: npt.NDArray[np.uint64], codes: Codes
 ) -> npt.NDArray[np.uint32]:
-    """Return for each token what it is: of a counter, a time, plain, a name, a choice, or nothing.
+    """Return for each token what it is: none that counts, of a counter, plain, a name, a choice.
 
     The mark of a choice is its hash.
 
@@ -120,10 +114,8 @@ def word_marks(
             kinds[place] = _UNCOUNTED
         elif token in MONTHS:
             kinds[place] = months[place]
-        elif token in _DAYS:
-            kinds[place] = _DAY
         elif token in _TIMES:
-            kinds[place] = _TIME
+            kinds[place] = _OF_COUNTER
         elif token in _CHOICES or _CODE.fullmatch(token):
             kinds[place] = choices[place]
         elif is_of_counter(token):
@@ -167,31 +159,10 @@ def sums_of(marks: npt.NDArray[np.uint32]) -> bytes:
     :param marks: of its tokens in reading order, see :func:`word_marks`.
     """
     is_choice = marks >= _FIRST_CHOICE
-    is_choice[:-1] &= ~np.isin(marks[1:], _AFTER_CHOICES)
+    is_choice[:-1] &= marks[1:] != _OF_COUNTER
     names, plain = (int(np.count_nonzero(marks == kind)) for kind in (_NAME, _PLAIN))
     chosen = marks[is_choice]
     return _SUMS.pack(names, chosen.size, plain, int(chosen.sum(dtype=np.uint64)) & _LOW_BITS)
-
-
-def are_of_counters(
-    marks: npt.NDArray[np.uint32],
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which tokens, if they are numbers, may be those of counters, or of times from now on.
-
-    They stand near a word of a counter, or before one of a time. The second answer is for those
-    behind a word of a counter.
-
-    :param marks: of the tokens in reading order, see :func:`word_marks`.
-    """
-    is_counter, is_time = marks == _OF_COUNTER, marks == _TIME
-    # Those that are near the place so far before each.
-    padded = np.pad(is_counter, (_MAX_COUNTER_GAP, 0))[: marks.size]
-    behind = are_near(padded, _MAX_COUNTER_GAP - 1)
-    near = are_near(is_counter, _MAX_COUNTER_GAP)
-    if is_time.any():
-        near = near.copy()
-        near[:-1] |= is_time[1:]
-    return near, behind
 
 
 def choices_differ(sums: WordSums, others: WordSums) -> bool:

@@ -25,9 +25,11 @@ _MAX_ANCESTORS = 4
 _OF_PAGE = re.compile(
     r"(?:.*[-_])?(?:authors?|by|byline|dateline|credits?|posted|published|pubdate|updated|modified|"
     r"created|edited|share|sharing|social|counts?|counter|stats|views?|ads?|advert\w*|promo|weather|"
-    r"greeting|breadcrumbs?|crumbs?|toc|toolbar|login|account|user|comment\w*|visit\w*|clock|today)"
+    r"greeting|top|current|header|now|print|delivery|shipping|stock|ticker|sidebar|widget|"
+    r"data[-_]time|breadcrumbs?|crumbs?|toc|toolbar|login|account|user|comment\w*|visit\w*|clock|today)"
     r"(?:[-_].*)?|"
-    r"date(?:published|modified|created)|(?:.*[-_])?(?:entry|post|article|blog|news|story|content|page)[-_]?(?:date|time|meta|info)\w*",
+    r"date(?:published|modified|created)|"
+    r"(?:.*[-_])?(?:entry|post|article|blog|news|story|content|page)[-_]?(?:date|time|meta|info)\w*",
     re.IGNORECASE,
 )
 #: Authors, and several facts in one line.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ...text.counters import is_label_of_counter, names_a_counter
+from ...text.counters import is_date_of_visit, is_label_of_counter, names_a_counter
 from ...text.known_words import MONTHS
 
 _BYLINE = re.compile(
@@ -98,7 +98,7 @@ def date_of_event(text: str) -> str | None:
 
 def is_of_page(text: str) -> bool:
     """Does a text say that a date is that of a page, or of a visit?"""
-    return _OF_PAGE.search(text) is not None or names_a_counter(text)
+    return _OF_PAGE.search(text) is not None or is_date_of_visit(text)
 
 
 def tells_pages_apart(label: str, value: str) -> bool:

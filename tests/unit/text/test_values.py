@@ -148,13 +148,13 @@ def test_dashes_and_bullets_do_not(one, other):
 @pytest.mark.parametrize(
     ("one", "other", "numbers", "dates"),
     [
-        ("on 5 March 2026 it is", "on 12 March 2026 it is", False, True),
-        ("on 5 March 2026 it is", "on 5 April 2026 it is", False, True),
-        ("on 5 March 2025 it is", "on 5 March 2026 it is", False, True),
-        ("on 2026-03-05 it is", "on 2026-03-12 it is", False, True),
-        ("am 5.3.2026 ist", "am 12.3.2026 ist", False, True),
-        ("3月5日", "3月12日", False, True),
-        ("at 19:30 it is", "at 20:15 it is", False, True),
+        ("on 5 March 2026 it is", "on 12 March 2026 it is", True, True),
+        ("on 5 March 2026 it is", "on 5 April 2026 it is", True, True),
+        ("on 5 March 2025 it is", "on 5 March 2026 it is", True, True),
+        ("on 2026-03-05 it is", "on 2026-03-12 it is", True, True),
+        ("am 5.3.2026 ist", "am 12.3.2026 ist", True, True),
+        ("3月5日", "3月12日", True, True),
+        ("at 19:30 it is", "at 20:15 it is", True, True),
         ("it has 5 beds", "it has 12 beds", True, False),
         ("it has 1,005 beds", "it has 1,012 beds", True, False),
         ("lot 5 on 5 March", "lot 7 on 6 March", True, True),
@@ -166,11 +166,27 @@ def test_dashes_and_bullets_do_not(one, other):
         # counters and times of a visit
         ("5 comments", "12 comments", False, False),
         ("it was viewed 1,005 times", "it was viewed 1,012 times", False, False),
-        ("it is 5 days old", "it is 12 days old", False, False),
+        ("it was 5 days ago", "it was 12 days ago", False, False),
+        ("in 5 seconds", "in 12 seconds", False, False),
+        ("阅读数:412", "阅读数:415", False, False),
+        ("412回閲覧", "415回閲覧", False, False),
+        ("コメント412件", "コメント415件", False, False),
+        ("조회수 412", "조회수 415", False, False),
+        ("المشاهدات: 412", "المشاهدات: 415", False, False),
+        ("only 3 left", "only 4 left", False, False),
         ("updated on 5 March", "updated on 6 March", False, False),
+        ("更新日期:2026年3月5日", "更新日期:2026年3月12日", False, False),
+        ("last updated by it on 2026-03-05", "last updated by it on 2026-03-12", False, False),
+        # what has the words of none of these
+        ("it is 5 years old", "it is 12 years old", True, False),
+        ("members meet on 5 March", "members meet on 12 March", True, True),
+        ("at 7 pm", "at 8 pm", True, False),
+        ("晚上19时30分", "晚上20时15分", True, True),
+        ("on March 19th", "on March 20th", True, False),
+        ("it was 1850 of it", "it was 1950 of it", True, False),
         ("at 10:32 it is", "at 10:33 it is", False, False),
         ("at 10:30:05 it is", "at 10:35:10 it is", False, False),
-        ("10时30分", "10时35分", False, False),
+        ("10时32分", "10时33分", False, False),
         # one more, and a number in another place
         ("on 5 March it is", "on 5 March and on 12 March it is", False, False),
         ("on 5 March it is", "on 5 March 2026 it is", False, False),
@@ -185,7 +201,7 @@ def test_numbers_and_dates_that_each_visit_shows_alike_may_be_replaced(one, othe
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("it was so 5 of it", "it was read 5 of it"), ("12 of it", "12 hours of it")],
+    [("it was so 5 of it", "it was read 5 of it"), ("12 of it is", "12 times it is")],
 )
 def test_a_number_is_the_same_whatever_stands_around_it(one, other):
     texts = values_of(one), values_of(other)
