@@ -167,7 +167,7 @@ _OF_TIMES = _Words(
 )
 #: Largest distance in tokens of a number from a word that says that it is a counter's, and of a
 #: date from one before it.
-_MAX_GAP, _MAX_DATE_GAP = 3, 4
+_MAX_GAP, _MAX_DATE_GAP = 3, 6
 #: Bits of what a token says of a number near it, of a date behind it, and of a number before it;
 #: and whether it is a piece of a word that says the first or the second.
 _NEAR, _BEFORE_DATE, _AFTER_NUMBER, _PIECE, _PIECE_OF_DATE = 1, 2, 4, 8, 16

@@ -122,11 +122,11 @@ class Vocabulary:
                 raise
             ends = list(accumulate(page.starts.size for page in pages))
             features = self._features(ids, ends)
-            sums = [*map(sums_of, _parts(self._marks.take(ids), ends))]
-            codes = _parts(self._codes.take(ids), ends)
-            visits = map(are_of_visits, _parts(self._neighbours.take(ids), ends))
-            pairs = zip(codes, visits, strict=True)
-            values = [with_visits(of_page, *flags) for of_page, flags in pairs]
+            visits = [*map(are_of_visits, _parts(self._neighbours.take(ids), ends))]
+            marks = zip(_parts(self._marks.take(ids), ends), visits, strict=True)
+            sums = [sums_of(of_page, of_dates) for of_page, (_, of_dates) in marks]
+            codes = zip(_parts(self._codes.take(ids), ends), visits, strict=True)
+            values = [with_visits(of_page, *of_visits) for of_page, of_visits in codes]
             return FeatureBatch(features, sums, values, ids, ends, self._first_units, self._units)
 
     def _features(self, ids: npt.NDArray[np.int32], ends: Sequence[int]) -> list[Features]:

@@ -94,6 +94,9 @@ _CODE = re.compile(
     r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
 )
 _UNCOUNTED, _OF_COUNTER, _PLAIN, _NAME, _FIRST_CHOICE = range(5)
+#: The last bit of the mark of a choice that is a month or a day of the week.
+_OF_CALENDAR = 1
+_WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
 
 
 def word_marks(
@@ -113,19 +116,19 @@ def word_marks(
         if token[:1].isdigit() or token in LIST_KINDS:
             kinds[place] = _UNCOUNTED
         elif token in MONTHS:
-            kinds[place] = months[place]
+            kinds[place] = months[place] | _OF_CALENDAR
         elif token in _TIMES:
             kinds[place] = _OF_COUNTER
         elif token in _CHOICES or _CODE.fullmatch(token):
-            kinds[place] = choices[place]
+            kinds[place] = choices[place] | (_OF_CALENDAR if token in _WEEKDAYS else 0)
         elif is_of_counter(token):
             kinds[place] = _OF_COUNTER
     return kinds
 
 
 def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-    """Return 32 bits of each hash, at least the first mark of a choice."""
-    low = hashes & np.uint64(_LOW_BITS)
+    """Return 32 bits of each hash, at least the first mark of a choice; the last bit is not set."""
+    low = hashes & np.uint64(_LOW_BITS - _OF_CALENDAR)
     short: npt.NDArray[np.uint32] = np.maximum(low, _FIRST_CHOICE).astype(np.uint32)
     return short
 
@@ -153,13 +156,15 @@ class WordSums(NamedTuple):
         return cls(*_SUMS.unpack(data))
 
 
-def sums_of(marks: npt.NDArray[np.uint32]) -> bytes:
+def sums_of(marks: npt.NDArray[np.uint32], of_visits: npt.NDArray[np.bool_]) -> bytes:
     """Return the packed sums of a text.
 
     :param marks: of its tokens in reading order, see :func:`word_marks`.
+    :param of_visits: whether each token would be one of a date of a visit, see ``counters.py``.
     """
     is_choice = marks >= _FIRST_CHOICE
     is_choice[:-1] &= marks[1:] != _OF_COUNTER
+    is_choice &= ~(of_visits & (marks & _OF_CALENDAR > 0))
     names, plain = (int(np.count_nonzero(marks == kind)) for kind in (_NAME, _PLAIN))
     chosen = marks[is_choice]
     return _SUMS.pack(names, chosen.size, plain, int(chosen.sum(dtype=np.uint64)) & _LOW_BITS)
