@@ -68,7 +68,8 @@ def are_of_visits(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     def at(where: npt.NDArray[np.intp]) -> CodePoints:
         return spans.codes.take(where, mode="clip")
 
-    is_hour, is_behind = at(ends) == _COLON, (at(starts - 1) == _COLON) & (starts > 0)
+    is_hour = (at(ends) == _COLON) & _is_digit(at(ends + 1))
+    is_behind = (at(starts - 1) == _COLON) & _is_digit(at(starts - 2)) & (starts > 1)
     is_full = are_in(at(np.where(is_behind, ends - 1, ends + 2)), _LAST_OF_MINUTES)
     # With seconds there are two colons.
     has_seconds = np.where(is_hour, (at(ends + 3) == _COLON) | is_behind, at(starts - 4) == _COLON)

@@ -12,6 +12,7 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
+from ...text.counters import names_a_counter
 from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of
 from .labels import date_of_event, is_of_page
@@ -46,11 +47,16 @@ def dates_above(content: Content, main: str) -> Iterator[Stated]:
         if len(beginning) >= _TELLING and beginning[:_MAX_LINE] in main:
             return
         text = line_text(element)
-        if not text or len(text) > _MAX_LINE or _UNTOLD.search(text) or is_of_page(text):
+        if not text or len(text) > _MAX_LINE:
             continue
         date = date_of_event(text)
-        if date is not None and not _is_of_page(element):
+        if date is not None and not (_says_of_page(text) or _is_of_page(element)):
             yield Stated(element, "", text, Fact("date", date, is_field=True), has_place=True)
+
+
+def _says_of_page(text: str) -> bool:
+    """Does a line say that its date is that of a page, or stand beside the counters of one?"""
+    return _UNTOLD.search(text) is not None or is_of_page(text) or names_a_counter(text)
 
 
 def _is_of_page(element: HtmlElement) -> bool:

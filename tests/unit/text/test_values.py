@@ -163,6 +163,7 @@ def test_dashes_and_bullets_do_not(one, other):
         ("on 5 March 2026 it is", "on 2026-03-05 it is", False, False),
         ("on 5 March 2026 it is", "on 05.03.2026 it is", False, False),
         ("on 5 March 2026 it is", "el 5 de marzo de 2026 it is", False, False),
+        ("on 5 March 2026: it is", "on 2026-03-05: it is", False, False),
         # counters and times of a visit
         ("5 comments", "12 comments", False, False),
         ("it was viewed 1,005 times", "it was viewed 1,012 times", False, False),
