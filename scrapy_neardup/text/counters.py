@@ -149,7 +149,7 @@ _OF_DATES = _Words(
     "as chang* review* server local clock rendered snapshot effective last "
     "deliver* dispatch* ships shipping "
     "aktuali* änderung geändert gedruckt abgerufen abruf* ausdruck heute aktuell* jetzt erstellt "
-    "veröffentlicht stand lieferung letzte zuletzt "
+    "veröffentlicht gepostet geschrieben registriert stand lieferung letzte zuletzt written "
     "jour imprimé consulté* actuellement aujourd publié* modifi* livraison "
     "actuali* impreso consultado hoy publicado* última último entrega "
     "aggiorna* stampato oggi pubblicat* consegna atualiza* acesso hoje "
@@ -157,6 +157,7 @@ _OF_DATES = _Words(
     "dostępu opublikowan* обновл* изменен* изменён* обращения текущ* сейчас сегодня распечатан* "
     "опубликован* добавлен* доставка güncelle* bugün تحديث اليوم "
     "更新 编辑 編輯 打印 列印 访问 當前 当前 现在 現在 今天 今日 发布 發布 发表 發表 配送 发货 "
+    "发帖 注册 "
     "閲覧 本日 編集 公開 投稿 印刷 업데이트 수정 편집 현재 오늘 등록 작성 게시 배송".split()
 )
 #: Words of short times, behind the numbers of how long something took or is ago.

@@ -12,10 +12,10 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
-from ...text.counters import names_a_counter
+from ...text.counters import is_date_of_visit, names_a_counter
 from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of
-from .labels import date_of_event, is_of_page
+from .labels import date_of_event
 
 _TAGS = ("time", "div", "span", "p", "li", "section")
 #: What has more characters is no line, and with so many the main text begins.
@@ -56,7 +56,7 @@ def dates_above(content: Content, main: str) -> Iterator[Stated]:
 
 def _says_of_page(text: str) -> bool:
     """Does a line say that its date is that of a page, or stand beside the counters of one?"""
-    return _UNTOLD.search(text) is not None or is_of_page(text) or names_a_counter(text)
+    return _UNTOLD.search(text) is not None or is_date_of_visit(text) or names_a_counter(text)
 
 
 def _is_of_page(element: HtmlElement) -> bool:

@@ -16,14 +16,6 @@ _BYLINE = re.compile(
     r".*(?:作者|著者|记者|記者|编辑|編集|来源|來源|时间|時間|日期|公開日|更新日)",
     re.IGNORECASE,
 )
-#: What is said of the date on which a page was written, changed or fetched.
-_OF_PAGE = re.compile(
-    r"\b(?:publish\w*|post(?:ed|s)?|edited|written|printed|crawled|fetched|accessed|registered|joined|"
-    r"member|copyright|gedruckt|abgerufen|gepostet|geschrieben|registriert|beigetreten|mitglied|"
-    r"imprimé|publi\w+|inscrit|impreso|registrado|pubblicat\w*|stampat\w*|geplaatst|gepubliceerd|"
-    r"opublikowan\w*|опубликован\w*)\b|发表|發表|发帖|注册|註冊|公開日|投稿日|作成日|登録日|작성|등록|게시",
-    re.IGNORECASE,
-)
 #: Beginnings of labels of dates on which something takes place; others may be those of a visit.
 _EVENT = re.compile(
     r"(?:when|start|begin|event|end(?:s|ing)?\b|doors|depart|arriv|leaves|kick.?off|check.?in|"
@@ -96,11 +88,6 @@ def date_of_event(text: str) -> str | None:
     return " ".join(sorted(parts))
 
 
-def is_of_page(text: str) -> bool:
-    """Does a text say that a date is that of a page, or of a visit?"""
-    return _OF_PAGE.search(text) is not None or is_date_of_visit(text)
-
-
 def tells_pages_apart(label: str, value: str) -> bool:
     """Is a value behind a label what a page is about, and no counter, date of a visit, or sentence?
 
@@ -113,7 +100,7 @@ def tells_pages_apart(label: str, value: str) -> bool:
     if names_a_counter(value) or not any(map(str.isalpha, label)):
         return False
     if date_of_event(value) is not None:
-        is_date = _ANY_DATE.fullmatch(label) or not (is_of_page(label) or is_byline(label))
+        is_date = _ANY_DATE.fullmatch(label) or not (is_date_of_visit(label) or is_byline(label))
         return bool(_EVENT.match(label) or is_date)
     if width > _MAX_WIDTH:
         return False
