@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 from typing import Any
 
@@ -300,18 +301,31 @@ _DAYS = [
 ]
 
 
+def _stating(site: Site, title: str, stated: Iterable[list[str]], is_copy: bool) -> None:
+    """For each list, pages of one title and a text each, which are copies or all differ."""
+    for number, texts in enumerate(stated):
+        content = f"{title} {number}"
+        for n, text in enumerate(texts):
+            page = full("", content).replace("<p></p>", text)
+            site.put(f"/{title}/{number}/{n}", page, content if is_copy else f"{content}, {n}")
+    site.index()
+
+
 def _recurring(site: Site, *templates: str, is_copy: bool = False) -> None:
     """Classes of one title and description, each with a date of its own, by several templates."""
-    for number, template in enumerate(templates):
-        for n, (day, iso, short) in enumerate(_DAYS):
-            stated = template.format(day=day, iso=iso, short=short, n=n)
-            text = (
-                f"<p>{paragraph(words(120, number))}</p><p>{paragraph(words(90, (number, 2)))}</p>"
-            )
-            page = full("", f"Class {number} for beginners").replace("<p></p>", stated + text)
-            content = f"class {number}" if is_copy else f"class {number} on {iso}"
-            site.put(f"/class/{number}/{n}", page, content)
-    site.index()
+    stated = [
+        [
+            template.format(day=day, iso=iso, short=short, n=n)
+            for n, (day, iso, short) in enumerate(_DAYS)
+        ]
+        for template in templates
+    ]
+    described = [
+        f"<p>{paragraph(words(120, number))}</p><p>{paragraph(words(90, (number, 2)))}</p>"
+        for number in range(len(templates))
+    ]
+    classes = zip(stated, described, strict=True)
+    _stating(site, "class", ([each + text for each in days] for days, text in classes), is_copy)
 
 
 @situation(contents=33)
@@ -337,15 +351,12 @@ _NUMBERS = (5, 7, 1012)
 
 
 def _numbered(site: Site, *sentences: str, is_copy: bool = False) -> None:
-    """Pages of one title and text, in which one number of one sentence differs."""
+    """Offers of one title and text, in which one number of one sentence differs."""
+    stated = []
     for number, sentence in enumerate(sentences):
-        for n in _NUMBERS:
-            before, behind = (paragraph(words(70, (number, part))) for part in range(2))
-            text = f"<p>{before} {sentence.format(n=n)} {behind}</p>"
-            page = full("", f"Offer {number}").replace("<p></p>", text)
-            content = f"offer {number}" if is_copy else f"offer {number} of {n}"
-            site.put(f"/offer/{number}/{n}", page, content)
-    site.index()
+        before, behind = (paragraph(words(70, (number, part))) for part in range(2))
+        stated.append([f"<p>{before} {sentence.format(n=n)} {behind}</p>" for n in _NUMBERS])
+    _stating(site, "offer", stated, is_copy)
 
 
 @situation(contents=18)

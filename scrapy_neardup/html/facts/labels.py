@@ -88,22 +88,29 @@ def date_of_event(text: str) -> str | None:
     return " ".join(sorted(parts))
 
 
-def tells_pages_apart(label: str, value: str) -> bool:
-    """Is a value behind a label what a page is about, and no counter, date of a visit, or sentence?
+def telling_value(label: str, value: str) -> str | None:
+    """Return a value behind a label if it is what a page is about; dates in one format.
 
-    Empty ones tell nothing.
+    ``None`` for counters, dates of visits, sentences, and empty values.
     """
     width = len(value) + sum(character >= _FIRST_WIDE for character in value)
     if not 0 < width <= _MAX_DATE or value.endswith(_SENTENCE_ENDS):
-        return False
+        return None
     # "Ends in: 3 days" is a countdown.
     if names_a_counter(value) or not any(map(str.isalpha, label)):
-        return False
-    if date_of_event(value) is not None:
-        is_date = _ANY_DATE.fullmatch(label) or not (is_date_of_visit(label) or is_byline(label))
-        return bool(_EVENT.match(label) or is_date)
-    if width > _MAX_WIDTH:
-        return False
-    if _EVENT.match(label):
+        return None
+    date = date_of_event(value)
+    if date is not None:
+        return date if _is_label_of_event(label) else None
+    is_told = width <= _MAX_WIDTH and (
+        _EVENT.match(label)
+        or not (is_byline(label) or is_label_of_counter(label, value) or has_date(value))
+    )
+    return value if is_told else None
+
+
+def _is_label_of_event(label: str) -> bool:
+    """Is a date behind a label one that something takes place on, as far as can be told?"""
+    if _EVENT.match(label) or _ANY_DATE.fullmatch(label):
         return True
-    return not (is_byline(label) or is_label_of_counter(label, value) or has_date(value))
+    return not (is_date_of_visit(label) or is_byline(label))

@@ -1,7 +1,8 @@
-"""Finds short lines between the heading of a page and its main text, such as the place of a job.
+"""Finds short lines between the heading of a page and its main text: dates, places, and the like.
 
 Extractors leave them out if they stand in elements that are no paragraphs. Many templates have
-labels for them in classes only: ``<div class="location">Leeds</div>``.
+labels for them in classes only: ``<div class="location">Leeds</div>``. Dates are left out too,
+because most are those of articles; recurring events have one title and one description.
 """
 
 from __future__ import annotations
@@ -12,36 +13,50 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
-from ...text.counters import names_a_counter
+from ...text.counters import is_date_of_visit, names_a_counter
 from ...text.signs.currencies import prices_in
 from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of, without_numbers
-from .labels import has_date, is_byline
+from .labels import date_of_event, has_date, is_byline
 
-_TAGS = ("div", "span", "p", "section")
+_TAGS = ("div", "span", "p", "section", "li", "time")
 #: What has more characters is no line, and with so many the main text begins.
 _MAX_LINE, _TELLING = 60, 20
-#: What visitors use or follow, and how many elements around a line are looked at.
+#: What visitors use or follow.
 _USED = frozenset(("a", "button", "select", "label", "form", "time"))
-_MAX_ANCESTORS = 6
 #: Words of classes and ids of what is about the page and not what it is about, or is for visitors.
-_NO_CONTENT = re.compile(
-    r"(?:.*[-_])?(?:authors?|by|byline|credits?|date|time|posted|published|updated|meta|share|"
-    r"sharing|social|counts?|counter|stats|views?|ads?|advert\w*|promo|sponsored|weather|greeting|"
-    r"breadcrumbs?|crumbs?|toc|toolbar|tools|actions?|buttons?|btn|hidden|sr-only|tooltip|alert|"
-    r"notice|message|user|login|account|rating|stars|badge)(?:[-_].*)?",
+_OF_PAGE = (
+    r"authors?|by|byline|credits?|posted|published|updated|share|sharing|social|counts?|counter|"
+    r"stats|views?|ads?|advert\w*|promo|weather|greeting|breadcrumbs?|crumbs?|toc|toolbar|user|"
+    r"login|account"
+)
+_NO_WORDS = re.compile(
+    rf"(?:.*[-_])?(?:{_OF_PAGE}|date|time|meta|sponsored|tools|actions?|buttons?|btn|hidden|sr-only|"
+    r"tooltip|alert|notice|message|rating|stars|badge)(?:[-_].*)?",
     re.IGNORECASE,
 )
-#: Bylines without a colon, paths of links, and several facts in one line.
-_UNTOLD = re.compile(
-    r"\b(?:by|von|par|por|di|door|ago|vor|il y a|hace|назад)\b|前|[|·•/›»>@:：]", re.IGNORECASE
+#: Also those of the dates of comments, and of articles as a whole.
+_NO_DATE = re.compile(
+    rf"(?:.*[-_])?(?:{_OF_PAGE}|dateline|pubdate|modified|created|edited|top|current|header|now|"
+    r"print|delivery|shipping|stock|ticker|sidebar|widget|data[-_]time|comment\w*|visit\w*|clock|"
+    r"today)(?:[-_].*)?|"
+    r"date(?:published|modified|created)|"
+    r"(?:.*[-_])?(?:entry|post|article|blog|news|story|content|page)[-_]?(?:date|time|meta|info)\w*",
+    re.IGNORECASE,
 )
+#: How many elements around a line, and around a date, are looked at.
+_MAX_AROUND_WORDS, _MAX_AROUND_DATE = 6, 4
+#: Authors, and several facts in one line.
+_UNTOLD = re.compile(r"\b(?:by|von|par|por|di|door)\b|[|·•/›»>](?!\d)", re.IGNORECASE)
+#: In lines of words, times from now, several facts whatever follows, and labels as well.
+_UNTOLD_IN_WORDS = re.compile(r"\b(?:ago|vor|il y a|hace|назад)\b|前|[|·•/›»>@:：]", re.IGNORECASE)
 
 
 def lines_above(content: Content, main: str) -> Iterator[Stated]:
-    """Yield lines of words, even if the main text has them; a number alone may be a counter.
+    """Yield dates that may be those of events, and lines of words.
 
-    They are fields without a label: an invitation to listen to an article is on some pages only.
+    They count even if the main text has them. They are fields, and lines have no label: an
+    invitation to listen to an article is on some pages only. A number alone may be a counter.
 
     :param main: :func:`~scrapy_neardup.html.page_lines.solid` main text.
     """
@@ -49,27 +64,43 @@ def lines_above(content: Content, main: str) -> Iterator[Stated]:
         beginning = solid(element.text or "")
         if len(beginning) >= _TELLING and beginning[:_MAX_LINE] in main:
             return
-        text = line_text(element) if beginning else None
-        if text is None or len(text) > _MAX_LINE or _is_no_content(element):
+        text = line_text(element)
+        if not text or len(text) > _MAX_LINE or _UNTOLD.search(text) or names_a_counter(text):
             continue
-        words = without_numbers(text)
-        if any(map(str.isalpha, words)) and _tells(text):
-            yield Stated(element, "", text, Fact("", words, is_field=True), has_place=True)
+        date = date_of_event(text)
+        if date is not None:
+            fact = None if _is_date_of_page(element, text) else Fact("date", date, is_field=True)
+        else:
+            fact = _words(element, text) if beginning else None
+        if fact is not None:
+            yield Stated(element, "", text, fact, has_place=True)
+
+
+def _is_date_of_page(element: HtmlElement, text: str) -> bool:
+    around = islice(element.iterancestors(), _MAX_AROUND_DATE)
+    return is_date_of_visit(text) or any(
+        any(map(_NO_DATE.fullmatch, [*names_of(each), each.get("itemprop", "")]))
+        for each in chain([element], around, element.iterdescendants())
+        if each.tag != "body"
+    )
+
+
+def _words(element: HtmlElement, text: str) -> Fact | None:
+    """Return what a line says that is the same in each copy of the page, if anything."""
+    words = without_numbers(text)
+    is_told = any(map(str.isalpha, words)) and not _UNTOLD_IN_WORDS.search(text)
+    # Prices are facts of their own.
+    if not is_told or is_byline(text) or has_date(text) or prices_in(text):
+        return None
+    return None if _is_no_content(element) else Fact("", words, is_field=True)
 
 
 def _is_no_content(element: HtmlElement) -> bool:
-    if any(each.tag in _USED for each in element.iter()):
+    # Items of lists stand in the main text, or are those of a menu.
+    if element.tag == "li" or any(each.tag in _USED for each in element.iter()):
         return True
-    for each in chain([element], islice(element.iterancestors(), _MAX_ANCESTORS)):
-        if each.tag in _USED or (
-            each.tag != "body" and any(map(_NO_CONTENT.fullmatch, names_of(each)))
-        ):
-            return True
-    return False
-
-
-def _tells(text: str) -> bool:
-    """Does a line say something that is the same in each copy of the page?"""
-    is_untold = _UNTOLD.search(text) or names_a_counter(text) or is_byline(text) or has_date(text)
-    # Prices are facts of their own.
-    return not (is_untold or prices_in(text))
+    around = islice(element.iterancestors(), _MAX_AROUND_WORDS)
+    return any(
+        each.tag in _USED or (each.tag != "body" and any(map(_NO_WORDS.fullmatch, names_of(each))))
+        for each in chain([element], around)
+    )

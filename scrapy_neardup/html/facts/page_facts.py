@@ -30,8 +30,7 @@ from .content import (
     line_text,
     without_numbers,
 )
-from .dates_above import dates_above
-from .labels import date_of_event, is_byline, tells_pages_apart
+from .labels import is_byline, telling_value
 from .lines_above import lines_above
 from .prices import prices
 from .table_rows import table_rows
@@ -71,8 +70,7 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     stated = [prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
-        stated += [_rows(content), _terms(content), _code(content)]
-        stated += [lines_above(content, main), dates_above(content, main)]
+        stated += [_rows(content), _terms(content), _code(content), lines_above(content, main)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -195,6 +193,6 @@ def _field(element: HtmlElement, label: str, stated: str) -> Iterator[Stated]:
     It counts even if the main text has it: there, one word or number may have been edited.
     """
     label = label.rstrip(_LABEL_ENDS)
-    if tells_pages_apart(label, stated):
-        value = date_of_event(stated) or stated
+    value = telling_value(label, stated)
+    if value is not None:
         yield Stated(element, label, stated, Fact(label, value, is_field=True), has_place=True)
