@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_neardup.hashing.minhash import SKETCH_BINS
+from scrapy_neardup.matching.rule import SMALL_FEATURES
 
 from .layout import Indexes, Layout
 
@@ -28,8 +29,10 @@ _Floats = npt.NDArray[np.float32]
 _LARGEST, PAGES_OF_SITE = 0.1, 20
 #: Part of a site's texts that is boilerplate, on average, and of the largest one's.
 _BOILERPLATE, _BOILERPLATE_OF_LARGEST = 0.08, 0.15
-#: Shingles of the median text, their spread (of the logarithm), and bounds; copies have more.
-_SHINGLES, _SPREAD, _BOUNDS, _LEAST_OF_COPIES = 400.0, 0.8, (30, 8000), 250
+#: Shingles of the median text, their spread (of the logarithm), and bounds.
+_SHINGLES, _SPREAD, _BOUNDS = 400.0, 0.8, (30, 8000)
+#: Of copies: 200 distinct tokens at least, of two shingles each. Of small texts the rule asks more.
+_LEAST_OF_COPIES = 2 * SMALL_FEATURES
 _MOST_CHANGED, _MOST_FLIPPED = 0.16, 4
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 #: What is hashed of a number, so that nothing depends on anything else.
