@@ -16,8 +16,9 @@ from ..corpora.made_up_pages import wording
 from .parts import Content, Look
 from .site import Found, UrlSite
 
-#: Words of a text, of its title, of what a list shows of it, of a paragraph.
-_WORDS, _TITLE, _SHOWN, _PARAGRAPH = (80, 400), 5, 30, 60
+#: Words of a text, of its title, of what a list shows of it, of a paragraph. Lists that showed less
+#: would be small texts: the rule keeps those in another order.
+_WORDS, _TITLE, _SHOWN, _PARAGRAPH = (80, 400), 5, 80, 60
 #: Pages in the side list.
 _BESIDE = 6
 
