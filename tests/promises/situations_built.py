@@ -127,6 +127,20 @@ def an_attrs_item_that_is_ended_on_another_page(site: Site) -> Any:
     return type("OfAttrs", (Building,), {"make": AttrsWare})
 
 
+class AddingTitles(Building):
+    """Adds the title of each page on the way, which is longer than what tells wares apart."""
+
+    def reviews(self, response: Response, item: Any) -> Any:
+        item[f"page {len(item)}"] = response.css("h1::text").get()
+        return super().reviews(response, item)
+
+
+@situation(contents=WARES)
+def an_item_of_which_pages_that_all_are_alike_gave_most(site: Site) -> Any:
+    _wares(site, follow_ups=3)
+    return AddingTitles
+
+
 class Loading(PromiseSpider):
     """Hands on an item loader."""
 
@@ -241,6 +255,32 @@ class Categories(PromiseSpider):
 
     def detail(self, response: Response, category: str) -> Any:
         yield {"content": content_of(response), "category": category}
+
+
+@situation(contents=2 * WARES)
+def details_that_end_on_equal_pages_and_bear_the_category_of_equal_lists(site: Site) -> Any:
+    """The category is longer than what tells details apart."""
+    none_yet, intro = words(100, "no reviews yet"), words(200, "all that we have")
+    for which in "kettles", "pots":
+        links = "".join(f'<a class="next" href="/{which}/{n}">Ware {n}</a>' for n in range(WARES))
+        site.put(f"/{which}", full(intro, "Kitchenware for every household", links))
+        for n in range(WARES):
+            link = f'<a class="reviews" href="/{which}/{n}/reviews">Reviews</a>'
+            site.put(f"/{which}/{n}", full(words(seed=(which, n)), "Ware", link), f"{which} {n}")
+            site.put(f"/{which}/{n}/reviews", full(none_yet, "Reviews"))
+    site.index("/kettles", "/pots")
+    return EndingOnReviews
+
+
+class EndingOnReviews(Categories):
+    """Yields the item of a detail from the page of its reviews."""
+
+    def detail(self, response: Response, category: str) -> Any:
+        item = {"content": content_of(response), "category": category}
+        yield from follow(response, "a.reviews", callback=self.ended, cb_kwargs={"item": item})
+
+    def ended(self, response: Response, item: Any) -> Any:
+        yield item
 
 
 def _categories(site: Site) -> None:

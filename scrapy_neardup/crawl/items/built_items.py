@@ -3,13 +3,13 @@
 An item may begin on a product page and be yielded from the page of the product's reviews, which
 looks like that of every other product without reviews. An item is dropped only when nothing that it
 holds is lost: if the page that it is yielded from is a copy, its carried values must be stored as
-well, or the page where it began must be a copy too.
+well, or each page that gave them must be a copy too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -131,7 +131,7 @@ class BuiltItems:
         self._stats.count("built_items")
         began = None
         if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
-            began = await self._judge_where_it_began(carried.origin_of(parts), policy)
+            began = await self._judge_where_it_began(carried.origins_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
         if began.is_superfluous and (is_explicit or self._is_lossless(parts, digest, page, began)):
@@ -213,11 +213,22 @@ class BuiltItems:
         return replace(page, is_kept=True)
 
     async def _judge_where_it_began(
-        self, origin: Origin | None, policy: Policy
+        self, origins: Sequence[Origin], policy: Policy
     ) -> Judgement | None:
-        """Return the judgement on the origin, shared by all items of one visit, if there is one."""
-        if origin is None:
-            return None
+        """Return the judgement on the first page that gave values and is no copy.
+
+        If all of them are copies, the first one's; ``None`` if one of them is not known.
+        """
+        judged = []
+        for origin in origins:
+            judgement = await self._judge_visit(origin, policy)
+            if judgement is not None and not judgement.is_superfluous:
+                return judgement
+            judged.append(judgement)
+        return judged[0] if judged and None not in judged else None
+
+    async def _judge_visit(self, origin: Origin, policy: Policy) -> Judgement | None:
+        """Return the judgement on an origin, shared by all items of one visit, if there is one."""
         known = self._visits.get(origin.visit)
         if known is not None and not (known.pending and known.pending.is_lost):
             return known

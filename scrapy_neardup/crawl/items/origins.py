@@ -9,6 +9,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from secrets import token_hex
 from typing import Any, Literal
 
@@ -111,14 +112,15 @@ class CarriedValues:
         rest = tuple(value for value in others if value not in held)
         return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within)
 
-    def origin_of(self, parts: ItemParts) -> Origin | None:
-        """Return the page that gave most of the carried values; ``None`` where none is known."""
+    def origins_of(self, parts: ItemParts) -> list[Origin]:
+        """Return the known pages that gave the carried values, the one that gave most first."""
         if self.judged_by == "parent":
-            return self.origins[0] if self.origins else None
-        gave = [(origin, origin.provided_of(parts)) for origin in self.origins]
-        weights = [(origin, weight_of(values)) for origin, values in gave if values]
+            return [*self.origins[:1]]
+        gave = [(origin, origin.provided_of(parts)) for origin in reversed(self.origins)]
+        weights = [(weight_of(values), origin) for origin, values in gave if values]
+        weights.sort(key=itemgetter(0), reverse=True)
         # Of URLs alone, which weigh nothing, that of the last page counts.
-        return max(reversed(weights), key=lambda weight: weight[1], default=(None, 0))[0]
+        return [origin for weight, origin in weights if weight] or [o for _, o in weights[:1]]
 
 
 @dataclass(frozen=True, slots=True)

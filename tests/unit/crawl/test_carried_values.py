@@ -303,8 +303,8 @@ def follow(request: Request, here: str, **given_with: object) -> Request:
 
 def origin_of(request: Request, item: object) -> str | None:
     carried = carried_values_of(request, "auto")
-    origin = carried.origin_of(carried.parts_of(item))
-    return None if origin is None else origin.visit
+    origins = carried.origins_of(carried.parts_of(item))
+    return origins[0].visit if origins else None
 
 
 def test_the_origin_is_the_page_that_gave_most_through_any_number_of_pages():
