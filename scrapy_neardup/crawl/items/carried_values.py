@@ -71,6 +71,7 @@ _MAX_SEARCHED_TEXT = 100_000
 
 #: Keys of ``meta`` that control Scrapy and its plugins; their values belong to no item.
 _CONTROL_KEYS = frozenset(
+    "_auth_proxy _callback _depth _dont_cache _scheme_proxy "
     "allow_offsite autothrottle_dont_adjust_delay bindaddress cookiejar depth dont_cache "
     "dont_merge_cookies dont_obey_robotstxt dont_redirect dont_retry download_fail_on_dataloss "
     "download_latency download_maxsize download_slot download_timeout download_warnsize "
@@ -79,7 +80,11 @@ _CONTROL_KEYS = frozenset(
     "proxy redirect_reasons redirect_times redirect_ttl redirect_urls referrer_policy "
     "retry_times rule schedule_id selenium verbatim_url wait_time".split()
 )
-_CONTROL_PREFIXES = ("_", META_KEY, "playwright", "splash", "zyte_api", "puppeteer", "crawlera")
+_CONTROL_PREFIXES = tuple(
+    prefix + name
+    for name in (META_KEY, "playwright", "splash", "zyte_api", "puppeteer", "crawlera")
+    for prefix in ("", "_")
+)
 
 #: The arguments that requests had before they were downloaded.
 _sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()

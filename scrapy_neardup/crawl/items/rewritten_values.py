@@ -1,7 +1,7 @@
 """Finds the values of an item that a callback has written from short or numeric carried values.
 
-``{"size": f"Size: {size}"}`` holds a size such as ``M``, and ``{"price": f"{price:.2f}"}`` a price
-such as 29.5. Such values are common in any text. So a value that the page of the response shows
+``{"size": f"Size: {size}"}`` holds a size such as ``M``, ``{"size": label.split()[-1]}`` that of
+"Size M", and ``{"price": f"{price:.2f}"}`` a price such as 29.5. Such values are common in any text. So a value that the page of the response shows
 itself counts as taken from there.
 """
 
@@ -17,7 +17,8 @@ from .carried_values import MIN_CONTAINED, is_within
 _MAX_CARRIED, _MAX_VALUES = 500, 500
 #: Characters of the values in which a short one is looked for; longer ones are no labels.
 _MAX_LABELLED = 100
-#: Punctuation around a word.
+#: What stands between the words of a label and a value, as in "sku-3", and punctuation around them.
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
 _PUNCTUATION = ".,:;!?()[]{}<>\"'#=|–—-"
 #: A number with a currency or a unit.
 _NUMBER = re.compile(r"\D{0,5}?(\d[\d., '\u2019]{0,17}\d|\d)\D{0,5}")
@@ -40,7 +41,11 @@ def rewritten_values(
         return {}
     known = frozenset(given)
     left = [value for value in islice(item_values, _MAX_VALUES) if value not in known]
-    found = {**dict(_with_short_words(left, given)), **dict(_with_numbers(left, given))}
+    found = {
+        **dict(_with_short_words(left, given)),
+        **dict(_short_words_of(left, given)),
+        **dict(_with_numbers(left, given)),
+    }
     if not found:
         return found
     page = shown()
@@ -50,15 +55,26 @@ def rewritten_values(
 def _with_short_words(values: Iterable[str], carried: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the labelled values that have a short carried value as a word of its own."""
     short = {value for value in carried if len(value) < MIN_CONTAINED}
-    if not short:
-        return
-    for value in values:
-        words = value.split() if len(value) <= _MAX_LABELLED else []
-        if len(words) > 1 and any(map(str.isalpha, value)):
-            for word in words:
-                if (stripped := word.strip(_PUNCTUATION)) in short:
-                    yield value, stripped
-                    break
+    for value in values if short else ():
+        word = next((word for word in _labelled_words(value) if word in short), None)
+        if word is not None:
+            yield value, word
+
+
+def _short_words_of(values: Iterable[str], carried: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the short values that are a word of a labelled carried value."""
+    short = {value for value in values if len(value) < MIN_CONTAINED}
+    for text in carried if short else ():
+        for word in _labelled_words(text):
+            if word in short:
+                yield word, text
+
+
+def _labelled_words(value: str) -> list[str]:
+    """Return the words of a value that may have a label; none of a single word, or of numbers."""
+    words = _BETWEEN_WORDS.split(value) if len(value) <= _MAX_LABELLED else []
+    is_labelled = len(words) > 1 and any(map(str.isalpha, value))
+    return [word.strip(_PUNCTUATION) for word in words] if is_labelled else []
 
 
 def _with_numbers(values: Iterable[str], carried: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -59,12 +59,13 @@ def loader() -> ItemLoader:
         ({"meta": {"item": {"name": "Kettle", "sizes": [1, 2.5, {"of": "steel"}]}}},
          ["kettle", "1", "2.5", "steel"]),
         ({"meta": {"item": Ware("Kettle", 3.0)}}, ["kettle", "3.0"]),
+        ({"meta": {"_item": {"name": "Kettle"}}}, ["kettle"]),
         ({"meta": {"item": Item(name="Kettle")}}, ["kettle"]),
         ({"cb_kwargs": {"loader": loader()}}, ["kettle"]),
         ({"cb_kwargs": {"on": date(2026, 1, 2), "price": Decimal("1.50")}}, ["2026-01-02", "1.50"]),
         # What says nothing by itself, and what is Scrapy's or a plugin's.
         ({"cb_kwargs": {"a": None, "b": True, "c": "", "d": object()}}, []),
-        ({"meta": {"depth": 1, "link_text": "Kettle", "proxy": "http://p", "_private": 1,
+        ({"meta": {"depth": 1, "link_text": "Kettle", "proxy": "http://p", "_depth": 1,
                    "neardup": {"scope": "site"}, "playwright_page": "x"}}, []),
     ],
 )  # fmt: skip
@@ -190,6 +191,11 @@ ROW = """<div class="ware in stock" data-code="17"><h3>Tea &amp; Kettle</h3>
         (3, "/kettle/3", False),
         ("M", "Size: XM", False),
         ("M", "Any size, " * 12 + "also M", False),  # no label
+        (3, "sku-3", True),
+        ("Size M", "M", True),
+        ("Size: XM", "M", False),
+        ("5 pcs", 5, True),
+        ("12/5", 5, False),
         (29.5, "29.50", True),
         (29.5, "$ 29.50", True),
         ("29,50 €", 29.5, True),
