@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -222,3 +223,12 @@ def test_daily_crawls_that_overwrite_their_feed_store_what_is_new(tmp_path, serv
     for day, paths in ("1", ["/1", "/museum"]), ("2", ["/1", "/2", "/museum", "/tea"]):
         assert Job(tmp_path / day, served, **settings).run(*paths).logged("WARNING") == []
     assert in_feed(items) == ["tea"]
+
+
+def test_what_is_appended_to_a_compressed_feed_can_be_read(tmp_path, served):
+    items = tmp_path / "items.gz"
+    packed = feed(items, postprocessing=["scrapy.extensions.postprocessing.GzipPlugin"])
+    for day, path in ("1", "/museum"), ("2", "/tea"):
+        assert Job(tmp_path / day, served, FEEDS=packed).run(path).logged("WARNING") == []
+    lines = gzip.decompress(items.read_bytes()).decode().splitlines()
+    assert [json.loads(line)["path"] for line in lines] == ["museum", "tea"]

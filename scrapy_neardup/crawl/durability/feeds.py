@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import signals
+from scrapy.exporters import BaseItemExporter
 from scrapy.extensions.feedexport import (
     FeedExporter,
     FeedSlot,
@@ -130,8 +131,8 @@ class Feeds:
 
         :param closed: whether all feeds have been closed, or should have been.
         :returns: a function that synchronises the files to disk, to be called in a thread. ``None``
-            if a feed has failed, or if one is known to be stored only when it is closed, because it
-            is compressed or uploaded.
+            if a feed has failed, or if one may be stored only when it is closed, see
+            :func:`_is_written_at_once`.
         :raises OSError: when writing fails.
         """
         if closed:
@@ -140,12 +141,11 @@ class Feeds:
             return None
         files = []
         for slot in self._unclosed.union(self._exporter.slots):
-            if not isinstance(slot.storage, FileFeedStorage):
+            if slot.file is None and isinstance(slot.storage, FileFeedStorage):
+                continue  # nothing has been written yet
+            if slot.file is None or slot.file.closed or not _is_written_at_once(slot):
                 return None
-            if slot.file is not None:  # else nothing has been written yet
-                if not isinstance(slot.file, BufferedIOBase) or slot.file.closed:
-                    return None
-                files.append(slot.file)
+            files.append(slot.file)
         for file in files:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
@@ -214,6 +214,25 @@ def _overwrites(slot: FeedSlot) -> bool:
     return never_appends or bool(slot.feed_options.get("overwrite", True))
 
 
+def _is_written_at_once(slot: FeedSlot) -> bool:
+    """Is what a feed exports in its file at once, and the file in its place?
+
+    Not if it is compressed, uploaded or moved in the end, or if its exporter ends the file in a way
+    of its own: then it may have kept all items until then, as those of tables do.
+    """
+    file: Any = slot.file
+    storage, exporter = type(slot.storage), slot.exporter
+    is_in_place = (
+        issubclass(storage, FileFeedStorage)
+        and storage.open is FileFeedStorage.open
+        and storage.store is FileFeedStorage.store
+    )
+    if exporter is None or not (is_in_place and isinstance(file, BufferedIOBase)):
+        return False
+    ends_as_scrapys: bool = exporter.finish_exporting.__module__ == BaseItemExporter.__module__
+    return ends_as_scrapys
+
+
 def _size_of(storage: FileFeedStorage) -> int:
     path = Path(storage.path)
     return path.stat().st_size if path.is_file() else 0
@@ -227,7 +246,8 @@ def _end_last_line(slot: FeedSlot) -> None:
     storage = slot.storage
     if slot.format not in _LINE_FORMATS or not isinstance(storage, FileFeedStorage):
         return
-    if storage.write_mode != "ab" or not _size_of(storage):
+    is_text = not slot.feed_options.get("postprocessing")
+    if not is_text or storage.write_mode != "ab" or not _size_of(storage):
         return
     with Path(storage.path).open("rb+") as file:
         file.seek(-1, os.SEEK_END)

@@ -1,8 +1,8 @@
 """Finds the values of an item that a callback has written from short or numeric carried values.
 
 ``{"size": f"Size: {size}"}`` holds a size such as ``M``, ``{"size": label.split()[-1]}`` that of
-"Size M", and ``{"price": f"{price:.2f}"}`` a price such as 29.5. Such values are common in any text. So a value that the page of the response shows
-itself counts as taken from there.
+"Size M", and ``{"price": f"{price:.2f}"}`` a price such as 29.5. Such values are common in any
+text. So a value that the page of the response shows itself counts as taken from there.
 """
 
 from __future__ import annotations
