@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import cast
 
 from lxml import etree
 from lxml.html import HtmlElement
 
-from .page_lines import short_text, solid
+from .page_lines import BESIDE, short_text, solid
 
 #: What stands for a heading where there is none, as in references made by Doxygen or Sandcastle.
 _TITLED = etree.XPath(
@@ -16,6 +17,13 @@ _TITLED = etree.XPath(
     "[contains(concat(' ', normalize-space(@class), ' '), ' title ')"
     " or @id = 'title' or contains(@id, 'Title')]"
 )
+#: Elements above a text that may name it if the page has no first heading, and words of classes
+#: and ids of others that do. So many elements are looked at, and a text begins with so many
+#: characters.
+_SECTION_HEADINGS = frozenset(("h2", "h3", "h4"))
+_NAMED = re.compile(r"(?:[\w-]*[-_])?(?:name|title|heading|headline)", re.IGNORECASE)
+_MAX_ABOVE, _TELLING = 2000, 20
+_MAX_BEGINNING = 60
 #: So many headings are looked at.
 _MAX_HEADINGS = 200
 #: What has more elements, not counting spans, more spans, or more characters is no heading.
@@ -43,6 +51,31 @@ def main_heading(body: HtmlElement, title: str) -> HtmlElement | None:
         return next(filter(heading_text, others), None)
     # The headings may be those of sections, as in references made by Sandcastle.
     return next((each for each in others if titled and titled in solid(heading_text(each))), first)
+
+
+def heading_above(body: HtmlElement, main: str) -> HtmlElement | None:
+    """Return what may be the heading of a text on a page without a first heading.
+
+    It is the last one above the text: others may be those of a banner or of a box.
+
+    :param main: :func:`~scrapy_neardup.html.page_lines.solid` main text.
+    """
+    found = None
+    for element in islice(body.iter(etree.Element), _MAX_ABOVE):
+        beginning = solid(element.text or "")[:_MAX_BEGINNING]
+        if len(beginning) >= _TELLING and beginning in main:
+            break
+        if beginning and _may_name(element) and heading_text(element):
+            found = element
+    return found
+
+
+def _may_name(element: HtmlElement) -> bool:
+    if element.tag not in _SECTION_HEADINGS:
+        names = f"{element.get('class', '')} {element.get('id', '')}".split()
+        if not any(map(_NAMED.fullmatch, names)):
+            return False
+    return not any(each.tag in BESIDE for each in element.iterancestors())
 
 
 def heading_text(heading: HtmlElement) -> str:

@@ -419,3 +419,24 @@ def copies_that_write_their_date_in_other_formats(site: Site) -> Any:
         site.put(f"/class/{n}", page, "class")
     site.index()
     return PromiseSpider
+
+
+_NAMED_ABOVE = (
+    "<header><h1>Coast Rooms</h1></header><h2>{name}</h2>",
+    "<header><h1>Coast Rooms</h1></header><section class=hero><h2>{name}</h2></section>",
+    "<header><h1>Coast Rooms</h1></header><div class=page-header><h3>{name}</h3></div>",
+    "<header>Coast Rooms</header><div class=page-header><h2>{name}</h2></div>",
+    "<header>Coast Rooms</header><div class=product-name>{name}</div>",
+)
+
+
+@situation(contents=3 * len(_NAMED_ABOVE))
+def rooms_of_one_title_whose_names_stand_above_the_article(site: Site) -> Any:
+    for number, above in enumerate(_NAMED_ABOVE):
+        text = f"<p>{paragraph(words(120, number))}</p><p>{paragraph(words(90, (number, 2)))}</p>"
+        for n, name in enumerate(("Harbour view", "Lighthouse", "Room 12")):
+            body = f"{above.format(name=name)}<main><article>{text}</article></main>"
+            page = f"<html><head><title>Coast Rooms</title></head><body>{body}</body></html>"
+            site.put(f"/room/{number}/{n}", page, f"{name} of {number}")
+    site.index()
+    return PromiseSpider

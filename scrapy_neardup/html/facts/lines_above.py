@@ -19,7 +19,8 @@ from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of, without_numbers
 from .labels import date_of_event, has_date, is_byline
 
-_TAGS = ("div", "span", "p", "section", "li", "time")
+_HEADINGS = ("h1", "h2", "h3", "h4")
+_TAGS = ("div", "span", "p", "section", "li", "time", *_HEADINGS)
 #: What has more characters is no line, and with so many the main text begins.
 _MAX_LINE, _TELLING = 60, 20
 #: What visitors use or follow.
@@ -56,7 +57,7 @@ def lines_above(content: Content, main: str) -> Iterator[Stated]:
     """Yield dates that may be those of events, and lines of words.
 
     They count even if the main text has them. They are fields, and lines have no label: an
-    invitation to listen to an article is on some pages only. A number alone may be a counter.
+    invitation to listen to an article is on some pages only.
 
     :param main: :func:`~scrapy_neardup.html.page_lines.solid` main text.
     """
@@ -65,7 +66,11 @@ def lines_above(content: Content, main: str) -> Iterator[Stated]:
         if len(beginning) >= _TELLING and beginning[:_MAX_LINE] in main:
             return
         text = line_text(element)
-        if not text or len(text) > _MAX_LINE or _UNTOLD.search(text) or names_a_counter(text):
+        if not text or len(text) > _MAX_LINE or _UNTOLD.search(text):
+            continue
+        # "Harbour view" is a name as a heading.
+        may_count = element.tag not in _HEADINGS or any(map(str.isdigit, text))
+        if may_count and names_a_counter(text):
             continue
         date = date_of_event(text)
         if date is not None:
@@ -87,7 +92,8 @@ def _is_date_of_page(element: HtmlElement, text: str) -> bool:
 
 def _words(element: HtmlElement, text: str) -> Fact | None:
     """Return what a line says that is the same in each copy of the page, if anything."""
-    words = without_numbers(text)
+    # A number in a line may be a counter.
+    words = text if element.tag in _HEADINGS else without_numbers(text)
     is_told = any(map(str.isalpha, words)) and not _UNTOLD_IN_WORDS.search(text)
     # Prices are facts of their own.
     if not is_told or is_byline(text) or has_date(text) or prices_in(text):

@@ -16,7 +16,7 @@ from typing import cast
 from lxml.html import HtmlElement
 
 from ...text.signs.currencies import prices_in
-from ..headings import heading_text, main_heading
+from ..headings import heading_above, heading_text, main_heading
 from ..page_lines import last_line, solid
 from .content import (
     HEADING,
@@ -65,6 +65,8 @@ def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
     if last is None:
         return []
     heading = main_heading(body, title)
+    if heading is None:
+        heading = heading_above(body, main)
     content = Content(body, heading, last)
     # What stands beside the text cannot be told without a heading; prices are rarely others' then.
     stated = [prices(content)]

@@ -181,6 +181,7 @@ def test_dates_above_the_text_count_that_may_be_an_events(above, expected):
         ("<div><span>Full-time</span> <span>Berlin</span></div>", ["Full-time", "Berlin"]),
         ("<section>Third edition, 352 pages</section>", ["Third edition, pages"]),
         ("<p>القاهرة</p><div>北京</div>", ["القاهرة", "北京"]),
+        ("<div class=hero><h2>Harbour view</h2></div><h3>Room 12", ["Harbour view", "Room 12"]),
         # bylines, dates, counters, numbers alone, and what visitors use
         ("<div class='post-author'>Anna Lind</div><div>By Anna Lind</div>", []),
         ("<div class=entry-meta><div>Anna Lind</div></div>", []),
@@ -192,6 +193,22 @@ def test_dates_above_the_text_count_that_may_be_an_events(above, expected):
 )  # fmt: skip
 def test_short_lines_above_the_text_count(above, expected):
     assert [stated for label, stated in fields(page(above), ferry) if not label] == expected
+
+
+@pytest.mark.parametrize(
+    ("above", "heading"),
+    [
+        ("<div class=hero><h2>Harbour view</h2></div>", "Harbour view"),
+        ("<h2>News of the day</h2><h3>Room 12</h3>", "Room 12"),
+        ("<div class=product_name>Kettle X</div>", "Kettle X"),
+        ("<nav><h2>Menu</h2></nav><p>Room 12", None),
+        (f"<p>{FERRY}<h2>Timetable</h2>", None),
+    ],
+)
+def test_without_a_first_heading_the_last_one_above_the_text_counts(above, heading):
+    html = page(above).replace("<h1>Kettle</h1>", "")
+    found = [fact.stated for fact in read_page(html, ferry).facts if fact.label == "heading"]
+    assert found == ([heading] if heading else [])
 
 
 def test_lines_within_the_text_are_the_extractors():
@@ -302,7 +319,7 @@ def test_a_heading_may_be_put_together_of_spans():
     sign = "<span class=n><span class=cs>.</span><span class=cpp>::</span></span>"
     title = f"<span id=nsrTitle>Jug{sign * 5}Kettle</span><h1>Syntax</h1>"
     html = page(title).replace("<h1>Kettle</h1>", "")
-    assert read_page(html, ferry).facts == [Fact("heading", f"Jug {'. :: ' * 5}Kettle")]
+    assert read_page(html, ferry).facts[:1] == [Fact("heading", f"Jug {'. :: ' * 5}Kettle")]
     # What is no span makes it too much for a heading.
     html = html.replace("span", "b")
     assert read_page(html, ferry).facts == [Fact("heading", "Syntax")]
