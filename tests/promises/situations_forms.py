@@ -437,6 +437,6 @@ def rooms_of_one_title_whose_names_stand_above_the_article(site: Site) -> Any:
         for n, name in enumerate(("Harbour view", "Lighthouse", "Room 12")):
             body = f"{above.format(name=name)}<main><article>{text}</article></main>"
             page = f"<html><head><title>Coast Rooms</title></head><body>{body}</body></html>"
-            site.put(f"/room/{number}/{n}", page, f"{name} of {number}")
+            site.put(f"/room/{number}/{n}", page, f"room {number}.{n}")
     site.index()
     return PromiseSpider
