@@ -302,12 +302,14 @@ _DAYS = [
 
 
 def _stating(site: Site, title: str, stated: Iterable[list[str]], is_copy: bool) -> None:
-    """For each list, pages of one title and a text each, which are copies or all differ."""
+    """For each list, pages of one title and a text each, which are copies or all differ.
+
+    Their contents are numbers: an item is kept for a text of its own.
+    """
     for number, texts in enumerate(stated):
-        content = f"{title} {number}"
         for n, text in enumerate(texts):
-            page = full("", content).replace("<p></p>", text)
-            site.put(f"/{title}/{number}/{n}", page, content if is_copy else f"{content}, {n}")
+            page = full("", f"{title} {number}").replace("<p></p>", text)
+            site.put(f"/{title}/{number}/{n}", page, f"{number}" if is_copy else f"{number}.{n}")
     site.index()
 
 
@@ -437,6 +439,6 @@ def rooms_of_one_title_whose_names_stand_above_the_article(site: Site) -> Any:
         for n, name in enumerate(("Harbour view", "Lighthouse", "Room 12")):
             body = f"{above.format(name=name)}<main><article>{text}</article></main>"
             page = f"<html><head><title>Coast Rooms</title></head><body>{body}</body></html>"
-            site.put(f"/room/{number}/{n}", page, f"room {number}.{n}")
+            site.put(f"/room/{number}/{n}", page, str(3 * number + n))
     site.index()
     return PromiseSpider
