@@ -22,14 +22,18 @@ _DOWNLOAD = re.compile(
     re.I,
 )
 _DOCUMENT_PARAMETER = re.compile(
-    r"[?&](?:doc|document|file|attachment|pdf|download)(?:_?id|_?name)?=[^&#]", re.I
-)
-#: A film or a publication of which a link shows no more than its name.
-_WORK = re.compile(
-    r"^(?:https?:)?//(?:(?:www\.|m\.)?(?:youtube\.com/watch|vimeo\.com/\d)|youtu\.be/\w|"
-    r"(?:dx\.)?doi\.org/10\.)",
+    r"[?&](?:(?:doc|document|file|attachment|pdf|download)(?:_?id|_?name)?=[^&#]|export=download)",
     re.I,
 )
+#: A film, a publication or a document of an office on the web: a link shows no more than its name.
+_WORK = re.compile(
+    r"^(?:https?:)?//(?:(?:www\.|m\.)?(?:youtube\.com/watch|vimeo\.com/\d)|youtu\.be/\w|"
+    r"(?:dx\.)?doi\.org/10\.|docs\.google\.com/\w+/d/|drive\.google\.com/(?:file/d/|open\?)|"
+    r"(?:www\.)?dropbox\.com/s/)",
+    re.I,
+)
+#: Cloudflare's protection of addresses of mail: the first byte is the key of the others.
+_PROTECTED = re.compile(r"(?:[\da-f]{2}){4,}", re.I)
 #: Schemes of links that lead to no page, but say something: whom to call, what to load, where
 #: something is.
 _CONTENT_SCHEMES = frozenset(
@@ -78,6 +82,14 @@ IDENTIFIER = (
     r"(?:gtin(?:-?\d{1,2})?|ean(?:-?\d{1,2})?|isbn(?:-?1[03])?|issn|upc|asin|mpn|sku|barcode|doi)"
 )
 _IDENTIFIER = re.compile(rf"(?:^|[\W_]){IDENTIFIER}\]?$", re.I)
+
+
+def unprotected(data: str) -> str:
+    """Return an address of mail that Cloudflare has encoded, each time in another way."""
+    if not _PROTECTED.fullmatch(data):
+        return ""
+    key, *encoded = bytes.fromhex(data)
+    return bytes(key ^ byte for byte in encoded).decode("utf-8", "replace")
 
 
 def leads_to_file(link: HtmlElement) -> bool:

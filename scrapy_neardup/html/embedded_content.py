@@ -25,6 +25,7 @@ from .addresses import (
     path_of,
     said_by,
     stable_address,
+    unprotected,
 )
 
 #: Elements with content in their attributes.
@@ -67,6 +68,19 @@ _MICRODATA = etree.XPath(
     "descendant-or-self::*[@itemprop]/@href[contains(., 'schema.org/')]",
     smart_strings=False,
 )
+_PROTECTED_MAIL = etree.XPath("descendant-or-self::*/@data-cfemail", smart_strings=False)
+#: What stands for an image or stars, and is read out in their place.
+_READ_OUT = etree.XPath(
+    "descendant-or-self::*[@aria-label][self::div or self::span or self::i or self::p]"
+    "[not(.//text()[normalize-space()])][not(ancestor::a or ancestor::button)]/@aria-label",
+    smart_strings=False,
+)
+#: Documents that the head names.
+_OF_HEAD = etree.XPath(
+    "/html/head/link[contains(@rel, 'alternate')][starts-with(@type, 'application/pdf')]/@href | "
+    "/html/head/meta[@name = 'citation_pdf_url']/@content",
+    smart_strings=False,
+)
 _LATE_MEDIA = etree.XPath(
     "descendant-or-self::*/@*[starts-with(name(), 'data-') and contains(., '.') and "
     "not(contains('|data-src|data-original|data-lazy-src|data-srcset|', "
@@ -85,7 +99,11 @@ _ASSIGNED = re.compile(
 _NON_EMPTY_VALUE = re.compile(r"""[:,\[(]\s*(?:["'][^"']|[\w{\[])""")
 #: A script with more functions than this is a program, whatever it assigns.
 _MAX_FUNCTIONS = 5
-_DATA_TYPES = ("json", "html", "template")
+#: Types of programs, and of data. Optimisers and consent managers give programs any type, so what
+#: has another type is told by its text.
+_PROGRAM_TYPE = re.compile(r".*script.*|module|importmap|speculationrules|x-shader/.*|.*-config")
+_DATA_TYPE = re.compile(r".*(?:json|html|template|xml|csv|init)")
+_PROGRAM = re.compile(r"\b(?:function|var|let|const|window|document)\b|=>|\w\(|\.push\b")
 #: In script data, absolute URLs are volatile as well, but not those of media, and not the values of
 #: schema.org ("OutOfStock"). Neither are the numbers that a product has everywhere.
 _VOLATILE_DATA = re.compile(
@@ -116,6 +134,7 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
     elements = list(body.iter(*_CONTENT_TAGS))
     links = list(body.iter("a", "area"))
     files = [*_files_behind(links), *_late_media(body, html)]
+    files += cast("list[str]", _OF_HEAD(body)) if "pdf" in html else []
     addresses = chain(chain.from_iterable(map(_media, elements)), files)
     beside = [url for url in map(str.strip, addresses) if is_beside_page(url)]
     known = set(elements)
@@ -127,6 +146,10 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
     if "itemprop" in html:
         values = cast("list[str]", _MICRODATA(body))
         found += (value for value in values if not VOLATILE_VALUE.search(value))
+    if "data-cfemail" in html:
+        found += map(unprotected, cast("list[str]", _PROTECTED_MAIL(body)))
+    if "aria-label" in html:
+        found += cast("list[str]", _READ_OUT(body))
     if "url(" in html:
         found += map(stable_address, _style_urls(body))
     if "<svg" in html:
@@ -179,8 +202,9 @@ def chart_numbers(tree: HtmlElement) -> list[str]:
 
 def is_data(kind: str, text: str) -> bool:
     """Return whether a script element of this type and text contains data, and is no program."""
-    if any(part in kind.lower() for part in _DATA_TYPES):
-        return True
+    kind = kind.strip().lower()
+    if kind and not _PROGRAM_TYPE.fullmatch(kind):
+        return _DATA_TYPE.match(kind) is not None or not _PROGRAM.search(text)
     is_program = text.count("function") > _MAX_FUNCTIONS
     return not is_program and bool(_ASSIGNED.search(text) and _NON_EMPTY_VALUE.search(text))
 

@@ -21,6 +21,9 @@ INLINE = frozenset(
 BESIDE = frozenset("nav footer aside menu template noscript".split())
 #: Characters of a line by which it is recognised; the second if there is no longer line.
 _LENGTHS = (range(12, 1 << 30), range(4, 12))
+#: So many lines behind it are looked at for the rest of the text, if it ends with shorter ones, and
+#: what extractors put before them, as in a list, has so many characters at most.
+_MAX_SHORT, _MAX_MARK = 32, 3
 #: Characters of the main text that are searched for lines, all in all.
 _MAX_SEARCHED = 1 << 26
 _SEPARATORS = re.compile("[|:：]")
@@ -56,13 +59,36 @@ def last_line(body: HtmlElement, main: str) -> Line | None:
     copies = tee(_lines_backwards(body), len(choices))
     for lines, (lengths, is_beside) in zip(copies, choices, strict=True):
         part = (line for line in lines if line.is_beside is is_beside)
-        if (found := _closest(islice(part, n_lines), turned, lengths)) is not None:
-            return found
+        found, n_rest = _closest(islice(part, n_lines), turned, lengths)
+        if found is not None:
+            return _with_rest(body, found, main[len(main) - n_rest :])
     return None
 
 
-def _closest(lines: Iterable[Line], turned: str, lengths: range) -> Line | None:
-    """Return the first line that is closest to the beginning of a text, both from right to left."""
+def _with_rest(body: HtmlElement, last: Line, rest: str) -> Line:
+    """Return the line of the page with which a text ends.
+
+    :param last: its last line that is not short.
+    :param rest: the text behind it, as of "Size: M" below a description.
+    """
+    behind: list[Line] = []
+    for line in _lines_backwards(body) if rest else ():
+        if (line.around, line.before) == (last.around, last.before):
+            break
+        behind.append(line)
+    for line in islice(reversed(behind), _MAX_SHORT):
+        text = solid("".join(line.texts))
+        place = rest.find(text, 0, len(text) + _MAX_MARK) if text and not line.is_beside else -1
+        if place >= 0:
+            last, rest = line, rest[place + len(text) :]
+    return last
+
+
+def _closest(lines: Iterable[Line], turned: str, lengths: range) -> tuple[Line | None, int]:
+    """Return the first line that is closest to the beginning of a text, both from right to left.
+
+    The number is that of the characters before it.
+    """
     best, least = None, len(turned)
     for line in lines:
         for text in _recognisable(line, lengths):
@@ -70,7 +96,7 @@ def _closest(lines: Iterable[Line], turned: str, lengths: range) -> Line | None:
                 best, least = line, place
         if not least:
             break
-    return best
+    return best, least
 
 
 def _recognisable(line: Line, lengths: range) -> Iterator[str]:

@@ -18,6 +18,11 @@ BLANK = ord(" ")
 NO_WORD, SPACED, HAN, UNSPACED = range(4)
 _HAN = r"\p{Han}"
 _UNSPACED = r"[\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー]"
+#: Blocks of Thai, Lao, Myanmar and Khmer.
+_CUT_INTO_PAIRS = (
+    *((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF)),
+    *((0xA9E0, 0xA9FF), (0xAA60, 0xAA7F)),
+)
 #: A character of a word of a script with spaces, for ``regex`` with its flag ``V1``.
 SPACED_LETTER = rf"[\w--[_{_HAN}{_UNSPACED}]]"
 _CLASSES = {SPACED: SPACED_LETTER, HAN: _HAN, UNSPACED: _UNSPACED}
@@ -55,6 +60,15 @@ def are_in(codes: CodePoints, few: npt.NDArray[np.uint32]) -> npt.NDArray[np.boo
     return are_in
 
 
+def are_cut_into_pairs(codes: CodePoints) -> npt.NDArray[np.bool_]:
+    """Return whether words of each character are unknown: those of scripts without spaces.
+
+    Japanese has words in Han, and endings that are known.
+    """
+    are_cut: npt.NDArray[np.bool_] = _pair_table().take(codes)
+    return are_cut
+
+
 def as_text(codes: CodePoints) -> str:
     """Return the text of some code points."""
     if codes.itemsize == 2:
@@ -68,6 +82,14 @@ def as_text(codes: CodePoints) -> str:
 def scripts_of(codes: CodePoints) -> npt.NDArray[np.uint8]:
     """Return the class of each character: :data:`NO_WORD`, :data:`SPACED` and so on."""
     return _script_table().take(codes)
+
+
+@cache
+def _pair_table() -> npt.NDArray[np.bool_]:
+    table = np.zeros(sys.maxunicode + 1, bool)
+    for first, last in _CUT_INTO_PAIRS:
+        table[first : last + 1] = True
+    return table
 
 
 @cache

@@ -71,6 +71,12 @@ _COUNTED_ANYWHERE = (
     "조회 읽음 방문자 댓글 답글 추천 공감 공유 좋아요 팔로워 다운로드 재고 판매량 평점 별점 리뷰 "
     "후기 순위 접속자 오늘 어제"
 ).split()
+#: An amount of what a page is about, as in "Quantity: 30 ml".
+_AMOUNT = re.compile(
+    r"\d[\d.,]*\s?(?:ml|cl|dl|l|litres?|liters?|mg|g|gr|kg|oz|fl\.? ?oz|lbs?|mm|cm|m|ft|inch|"
+    r"inches|毫升|升|克|千克|公斤|мл|л|г|кг)\.?",
+    re.IGNORECASE,
+)
 #: What may stand beside the word of a counter in its label.
 _BESIDE = frozenset(
     "of by the in no number numbers times time total all this week month year by id your ip "
@@ -185,7 +191,7 @@ def is_label_of_counter(label: str, value: str) -> bool:
     Beside a number alone one such word is enough. Else all words must be of counters, for
     "Available sizes" and "Last name" say something of the page.
     """
-    if not names_a_counter(label):
+    if not names_a_counter(label) or _AMOUNT.fullmatch(value):
         return False
     rest = _COUNTER.sub(" ", label).casefold()
     is_number = _BARE_NUMBER.fullmatch(value) is not None

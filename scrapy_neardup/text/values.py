@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .characters import BLANK, are_in
+from .characters import BLANK, are_cut_into_pairs, are_in
 from .dates import are_near, are_of_dates, are_of_visits
 from .idf import IdfTable, token_hashes
 from .known_words import MONTHS, NAMES
@@ -29,7 +29,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-11"
+VERSION = "values-12"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -56,6 +56,8 @@ _BEFORE_MINUS = np.array(list(map(ord, " \n(")), np.uint32)
 #: What stands behind a number in per mille, or one with raised digits.
 _PER_MILLE = np.array(list(map(ord, "‰‱")), np.uint32)
 _BEHIND = np.array([ord(RAISED), *_PER_MILLE], np.uint32)
+#: Of pairs of characters, one of 1,024 is taken at least.
+_MAX_HALVINGS = 11
 #: Letters of codes, and the least length of a number behind them.
 _N_LETTERS, _MIN_IN_CODE = 26, 3
 
@@ -186,6 +188,7 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
     if spans is not None:
         codes = _with_joined_thousands(codes, spans)
+        codes = _with_fewer_pairs(codes, spans)
     tokens = np.flatnonzero(codes)[:MAX_VALUES]
     found = codes[tokens]
     of_visits = _of_whole_dates(found & _DATE_OF_VISIT, tokens, found >= FIRST_NUMBER)
@@ -214,6 +217,27 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         places = places[order]
     n_heading = heading and int(np.count_nonzero(places <= spans.starts[heading - 1]))
     return ValueSequence(found.tobytes(), n_heading)
+
+
+def _with_fewer_pairs(codes: Codes, spans: Spans) -> Codes:
+    """Return the codes of a text with a sample of those of pairs of characters, if it has too many.
+
+    Scripts without spaces are cut into pairs, of which hardly any is a known word. Two sentences
+    of Thai would have as many values as are kept, and a number behind them would not be seen. In
+    each text the same pairs are taken, every second, fourth or eighth one and so on by its code.
+    """
+    if np.count_nonzero(codes) <= MAX_VALUES:
+        return codes
+    first = spans.codes.take(spans.starts, mode="clip")
+    is_left_out = (codes < FIRST_NUMBER) & are_cut_into_pairs(first)
+    for n_bits in range(1, _MAX_HALVINGS):
+        if not is_left_out.any():
+            break
+        is_sampled = codes % CODE.type(1 << n_bits) == 0
+        fewer = np.where(is_left_out & ~is_sampled, 0, codes).astype(CODE)
+        if np.count_nonzero(fewer) <= MAX_VALUES:
+            return fewer
+    return codes
 
 
 def _of_whole_dates(

@@ -32,7 +32,7 @@ from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-2"
+VERSION = "words-3"
 
 _SUMS = struct.Struct("<IIII")
 SIZE = _SUMS.size
@@ -75,9 +75,8 @@ _OTHER_CHOICES = (
     "可 不可 新 旧 はい いいえ 예 아니오"
 )
 _CHOICES = frozenset(normalize(f"{_NUMBER_WORDS} {_OTHER_CHOICES} {WEEKDAYS}").split()) | NEGATIONS
-#: The "m" is that of "a.m." and "p.m.".
 _TIMES = frozenset(
-    "m am pm ago sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
+    "am pm ago sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
     "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
     "monate monaten jahr jahre jahren seconde secondes heure heures jour jours semaine semaines "
     "mois ans segundos minuto minutos hora horas día días semana semanas mes meses año años "
@@ -133,6 +132,8 @@ def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     return short
 
 
+#: Marks of the letters of "a.m." and "p.m."; "M" is a size as well.
+_A, _P, _M = _short(token_hashes(["a", "p", "m"]))
 _NEGATION_HASHES = frozenset(_short(token_hashes(sorted(NEGATIONS))).tolist())
 
 
@@ -162,6 +163,8 @@ def sums_of(marks: npt.NDArray[np.uint32], of_visits: npt.NDArray[np.bool_]) -> 
     :param marks: of its tokens in reading order, see :func:`word_marks`.
     :param of_visits: whether each token would be one of a date of a visit, see ``counters.py``.
     """
+    is_noon = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
+    marks = np.concatenate([marks[:1], np.where(is_noon, _OF_COUNTER, marks[1:])])
     is_choice = marks >= _FIRST_CHOICE
     is_choice[:-1] &= marks[1:] != _OF_COUNTER
     is_choice &= ~(of_visits & (marks & _OF_CALENDAR > 0))

@@ -73,6 +73,15 @@ CARRIERS = {
     "chart": "<script>var temperatures = [1{}, 12, 13];</script>",
     "property of a component": "<x-card :product='{{\"price\": {}}}'></x-card>",
     "microdata": '<link itemprop="availability" href="https://schema.org/Stock{}">',
+    "document of an office": '<a href="https://docs.google.com/document/d/1a{}/edit">Report</a>',
+    "download of an office": '<a href="https://drive.google.com/uc?export=download&id=1{}">Report</a>',
+    "data of Magento": '<script type="text/x-magento-init">{{"*": {{"price": {}}}}}</script>',
+    "table for a script": '<script type="text/csv">kettle,{}</script>',
+    "plain text for a script": '<script type="text/plain">Kettle {}</script>',
+    "formula": '<script type="math/tex">x_{} + y</script>',
+    "stars": '<div role="img" aria-label="Rated {} of 5"></div>',
+    # Two addresses of mail under one key.
+    "protected address": '<a class="__cf_email__" data-cfemail="2a4b4b6a4b04{}9">Report</a>',
     "microdata's content": '<meta itemprop="price" content="1{}.90">',
 }
 #: What differs from one copy to the next.
@@ -84,6 +93,8 @@ PASSING = {
     "time stamp": '<script type="application/json">{{"at": 171480000{}}}</script>',
     "request": '<script type="application/json">{{"id": "req-7f3c9a1b5d{}"}}</script>',
     "own address": '<script type="application/ld+json">{{"url": "https://a.example/{}"}}</script>',
+    "program that waits": '<script type="text/plain" class="consent">count({});</script>',
+    "program that is put off": '<script type="rocketlazyloadscript">var at{} = go()</script>',
     "pixel": '<img src="/count?{}" width="1" height="1">',
     "cache": '<img src="/a.jpg?v={}">',
     "hash of a file": '<img src="/a.jpg?h=8d5e957f29789348{}">',
@@ -138,6 +149,10 @@ MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state"} | {
     "state of an offer",
     "picture in data",
     "number of a product in data",
+    "data of Magento",
+    "table for a script",
+    "plain text for a script",
+    "formula",
 }
 
 
@@ -172,6 +187,14 @@ def test_what_passes_makes_no_other_page(name):
     pages = two(PASSING[name])
     if name == "depth":
         pages = [(url, html.replace("1/a", "../a").replace("2/a", "./a")) for url, html in pages]
+    assert why(detector(), *pages) == "same_text"
+
+
+def test_an_address_of_mail_is_protected_in_another_way_each_time():
+    pages = []
+    for number, key in enumerate((0x2A, 0x91)):
+        data = bytes([key, *(key ^ byte for byte in b"office@acme.example")]).hex()
+        pages.append(two(f'<a data-cfemail="{data}">[email]</a>')[number])
     assert why(detector(), *pages) == "same_text"
 
 

@@ -79,6 +79,7 @@ def test_as_many_other_choices_differ(text, chosen, data):
         ("dreissig gross", "zwanzig klein"),
         ("3 march", "5 april"),
         ("on monday at", "on thursday at"),
+        ("in size m it", "in size l it"),
     ],
 )
 def test_a_choice_in_place_of_another_one_counts(one, other):
