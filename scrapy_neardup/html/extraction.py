@@ -283,8 +283,33 @@ def _shown(body: HtmlElement) -> str:
 
     Invisible elements are removed from the tree for good.
     """
-    etree.strip_elements(body, *_INVISIBLE, with_tail=False)
+    for parent in {element.getparent(): None for element in body.iter(*_INVISIBLE)}:
+        if parent is not None:
+            _remove_invisible(parent)
     return " ".join(cast("list[str]", _texts(body)))
+
+
+def _remove_invisible(parent: HtmlElement) -> None:
+    """Remove the invisible children of an element, and join the texts around them.
+
+    lxml would leave the texts apart, and take quadratic time for a row of them.
+    """
+    removed: list[HtmlElement] = []
+    before, texts = None, [parent.text]
+    for child in [*parent, None]:
+        if child is not None and child.tag in _INVISIBLE:
+            removed.append(child)
+            texts.append(child.tail)
+            continue
+        if len(texts) > 1:
+            text = " ".join(filter(None, texts))
+            if before is None:
+                parent.text = text
+            else:
+                before.tail = text
+        before, texts = child, [None if child is None else child.tail]
+    for child in removed:
+        parent.remove(child)
 
 
 def _without_long_paragraphs(tree: HtmlElement) -> HtmlElement:

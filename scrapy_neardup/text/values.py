@@ -223,16 +223,14 @@ def _with_fewer_pairs(codes: Codes, spans: Spans) -> Codes:
     """Return the codes of a text with a sample of those of pairs of characters, if it has too many.
 
     Scripts without spaces are cut into pairs, of which hardly any is a known word. Two sentences
-    of Thai would have as many values as are kept, and a number behind them would not be seen. In
-    each text the same pairs are taken, every second, fourth or eighth one and so on by its code.
+    of Thai would have as many values as are kept, and a number behind them would not be seen.
+    Every second, fourth or eighth pair is taken, and so on, by its code.
     """
     if np.count_nonzero(codes) <= MAX_VALUES:
         return codes
-    first = spans.codes.take(spans.starts, mode="clip")
-    is_left_out = (codes < FIRST_NUMBER) & are_cut_into_pairs(first)
+    is_left_out = are_cut_into_pairs(spans.codes.take(spans.starts, mode="clip"))
+    is_left_out &= codes < FIRST_NUMBER
     for n_bits in range(1, _MAX_HALVINGS):
-        if not is_left_out.any():
-            break
         is_sampled = codes % CODE.type(1 << n_bits) == 0
         fewer = np.where(is_left_out & ~is_sampled, 0, codes).astype(CODE)
         if np.count_nonzero(fewer) <= MAX_VALUES:

@@ -195,3 +195,30 @@ def references_of_one_title_that_differ_in_heading_or_code(site: Site) -> Any:
         site.put(f"/param/{number}", page, content=f"border {number}")
     site.index()
     return PromiseSpider
+
+
+_THAI = (
+    "เรือเฟอร์รี่ออกจากท่าเรือเก่าวันละสองครั้ง ยกเว้นวันอาทิตย์ที่ลูกเรือหยุดพัก "
+    "พิพิธภัณฑ์ขนาดเล็กจัดแสดงโคมไฟ แผนที่ และจดหมายที่ผู้ดูแลเขียนถึงครอบครัว "
+)
+#: What pages of one title and one text state, each with two values or more.
+_STATED = (
+    (f"<p>{_THAI * 2}<p>ห้องพักหมายเลข {{}} ว่าง<p>{_THAI * 2}", ("12", "17", "23")),
+    ("<ul><li>Colour: black<li>Size: {}</ul>", ("S", "M", "L")),
+    ("<p>The jacket in size {} is made for cold days.</p>", ("S", "M", "L")),
+    ("<ul><li>Skin: dry<li>Quantity: {}</ul>", ("30 ml", "50 ml")),
+    ("<ul><li>颜色：红<li>尺寸：{}</ul>", ("大", "小")),
+    ('<script type="text/x-magento-init">{{"*": {{"sku": "{}"}}}}</script>', ("K-1", "K-2")),
+    ('<div role="img" aria-label="Rated {} of 5"></div>', ("2.5", "4.5")),
+    ('<a href="https://docs.google.com/document/d/{}/edit">Report</a>', ("1aB", "1cD")),
+)
+
+
+@situation(contents=sum(len(values) for _, values in _STATED))
+def pages_of_one_title_that_differ_in_one_thing(site: Site) -> Any:
+    for number, (stated, values) in enumerate(_STATED):
+        for n, value in enumerate(values):
+            more = stated.format(value)
+            site.put(f"/{number}/{n}", full(words(120, number), "Jacket", more), f"{number}.{n}")
+    site.index()
+    return PromiseSpider

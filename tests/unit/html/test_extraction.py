@@ -4,12 +4,16 @@ import logging
 
 import pytest
 import trafilatura
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
 from resiliparse.extract.html2text import extract_plain_text
 
 from scrapy_neardup import ExtractionError, InvalidOption
 from scrapy_neardup.html.extraction import (
+    _INVISIBLE,
     _parsed_page,
+    _shown,
     _without_long_paragraphs,
     article_text,
     read_fragment,
@@ -31,6 +35,30 @@ ARTICLE = f"""<html><head><title> The
 FRONT = """<html><body><header>Masthead</header><nav><ul><li>Menu</li></ul></nav>
     <ul><li><a href="/1">One</a></li><li><a href="/2">Two<b>fold</b></a></li></ul>
     <select><option>Choose</option></select><footer>Foot</footer></body></html>"""
+
+
+_PARTS = st.recursive(
+    st.sampled_from(["", " ", "one", " two "]),
+    lambda within: st.lists(
+        st.tuples(st.sampled_from("p b script svg canvas noscript".split()), within, within).map(
+            lambda made: f"<{made[0]}>{made[1]}</{made[0]}>{made[2]}"
+        ),
+        max_size=4,
+    ).map("".join),
+    max_leaves=30,
+)
+
+
+@given(_PARTS)
+def test_invisible_elements_go_and_the_texts_around_them_stay(markup):
+    """As lxml removes them, which takes quadratic time for what comes behind."""
+    expected, body = (etree.HTML(f"<body>x{markup}</body>")[0] for _ in range(2))
+    etree.strip_elements(expected, *_INVISIBLE, with_tail=False)
+    shown = _shown(body)
+    texts = etree.XPath("descendant::text()", smart_strings=False)(expected)
+    assert isinstance(texts, list)
+    assert shown.split() == " ".join(map(str, texts)).split()
+    assert [each.tag for each in body.iter()] == [each.tag for each in expected.iter()]
 
 
 def test_the_article_is_the_main_text():

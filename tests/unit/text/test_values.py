@@ -449,6 +449,15 @@ def test_repetitive_texts_are_aligned_by_a_longest_common_subsequence(one, other
     assert len(pairs) == lengths[-1][-1]
 
 
+@pytest.mark.parametrize("first", [0x0E01, 0x1780, 0x1000, 0x0E81])
+@pytest.mark.parametrize("length", [100, 300, 3000, 30_000])
+def test_a_number_behind_a_long_text_of_a_script_without_spaces_is_seen(first, length):
+    rest = "".join(chr(first + n * n % 40) for n in range(length))
+    one, other = (values_of(f"{rest} 4{n} {rest}") for n in (1, 2))
+    assert len(one) == len(other) <= MAX_VALUES
+    assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
 @given(st.binary(max_size=MAX_VALUES) | REPETITIVE, st.binary(max_size=MAX_VALUES) | REPETITIVE)
 def test_either_order_says_the_same(one, other):
     assert difference(one, other) == difference(other, one)
