@@ -23,7 +23,8 @@ _TITLED = etree.XPath(
 _SECTION_HEADINGS = frozenset(("h2", "h3", "h4"))
 _NAMED = re.compile(r"(?:[\w-]*[-_])?(?:name|title|heading|headline)", re.IGNORECASE)
 _MAX_ABOVE, _TELLING = 2000, 20
-_MAX_BEGINNING = 60
+#: Characters of an element, and of the text, that are compared: those at the beginning.
+_MAX_BEGINNING, _MAX_START = 60, 50_000
 #: So many headings are looked at.
 _MAX_HEADINGS = 200
 #: What has more elements, not counting spans, more spans, or more characters is no heading.
@@ -60,10 +61,10 @@ def heading_above(body: HtmlElement, main: str) -> HtmlElement | None:
 
     :param main: :func:`~scrapy_neardup.html.page_lines.solid` main text.
     """
-    found = None
+    found, start = None, main[:_MAX_START]
     for element in islice(body.iter(etree.Element), _MAX_ABOVE):
         beginning = solid(element.text or "")[:_MAX_BEGINNING]
-        if len(beginning) >= _TELLING and beginning in main:
+        if len(beginning) >= _TELLING and beginning in start:
             break
         if beginning and _may_name(element) and heading_text(element):
             found = element
