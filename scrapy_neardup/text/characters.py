@@ -61,9 +61,10 @@ def are_in(codes: CodePoints, few: npt.NDArray[np.uint32]) -> npt.NDArray[np.boo
 
 
 def are_cut_into_pairs(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    """Return whether words of each character are unknown: those of scripts without spaces.
+    """Return whether each character is one of Thai, Lao, Burmese or Khmer.
 
-    Japanese has words in Han, and endings that are known.
+    These are written without spaces and cut into pairs of characters, of which hardly any is a
+    known word. Japanese has words in Han, and endings that are known.
     """
     are_cut: npt.NDArray[np.bool_] = _pair_table().take(codes)
     return are_cut

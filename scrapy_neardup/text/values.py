@@ -230,7 +230,7 @@ def _with_fewer_pairs(codes: Codes, spans: Spans) -> Codes:
         return codes
     is_left_out = are_cut_into_pairs(spans.codes.take(spans.starts, mode="clip"))
     is_left_out &= codes < FIRST_NUMBER
-    for n_bits in range(1, _MAX_HALVINGS):
+    for n_bits in range(1, _MAX_HALVINGS) if is_left_out.any() else ():
         is_sampled = codes % CODE.type(1 << n_bits) == 0
         fewer = np.where(is_left_out & ~is_sampled, 0, codes).astype(CODE)
         if np.count_nonzero(fewer) <= MAX_VALUES:

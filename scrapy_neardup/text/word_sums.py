@@ -163,8 +163,8 @@ def sums_of(marks: npt.NDArray[np.uint32], of_visits: npt.NDArray[np.bool_]) -> 
     :param marks: of its tokens in reading order, see :func:`word_marks`.
     :param of_visits: whether each token would be one of a date of a visit, see ``counters.py``.
     """
-    is_noon = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
-    marks = np.concatenate([marks[:1], np.where(is_noon, _OF_COUNTER, marks[1:])])
+    is_of_time = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
+    marks = np.concatenate([marks[:1], np.where(is_of_time, _OF_COUNTER, marks[1:])])
     is_choice = marks >= _FIRST_CHOICE
     is_choice[:-1] &= marks[1:] != _OF_COUNTER
     is_choice &= ~(of_visits & (marks & _OF_CALENDAR > 0))
