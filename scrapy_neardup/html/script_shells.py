@@ -79,6 +79,10 @@ _RUN_OF_TEXT = re.compile(r"[^\"<>{}\[\]\\=;()|&\n\r\t`_$#@*]{6,}")
 _MIN_BLANKS = 3
 _MIN_HAN = 6
 _MIN_LETTERS = 0.6
+#: A statement of a program, such as "var settings", or an access, such as "app.settings".
+_STATEMENT = re.compile(
+    r"(?:(?:var|let|const|return|typeof) [\w.]+|[,:?!]? ?\w+(?:\.\w+)+) ?[?:,!]?"
+)
 _ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
 #: Number of the longest texts in script data that are compared with the visible text.
 _MAX_COMPARED = 256
@@ -214,6 +218,8 @@ def _texts_in(data: str, min_blanks: int) -> Iterator[str]:
     for run in _RUN_OF_TEXT.findall(data):
         text = " ".join(run.split())
         if text.count(" ") < min_blanks and len(_HAN.findall(text)) < _MIN_HAN:
+            continue
+        if _STATEMENT.fullmatch(text):
             continue
         if sum(map(str.isalpha, text)) >= _MIN_LETTERS * len(text):
             yield text

@@ -408,6 +408,17 @@ ENTRIES = f"<ul><li><a href=/1>{FERRY}</a><li><a href=/2>{MUSEUM}</a></ul>"
             2 * ('<script type="application/json">{"a": "Red kettles for two cups"}</script>',),
             "title_differs",
         ),
+        # which a theme's settings do not
+        (
+            ("tags/boats/", "categories/coast/"),
+            2
+            * (
+                "<script>var Theme = window.Theme || {}; Theme.ctx = Object.assign({}, Theme.ctx)\n"
+                'var SETTINGS = {"toc": {"enable": true, "placement": "right"}};\n'
+                "let quiet = SETTINGS.toc</script>",
+            ),
+            "same_list",
+        ),
     ],
 )
 def test_lists_of_the_same_entries_are_one_under_any_name(paths, rest, reason):
