@@ -110,7 +110,7 @@ class PageSigning:
         self.reused = 0
 
     def start(self) -> None:
-        """Start the workers without waiting for them."""
+        """Start the workers without waiting for them, before the first page is submitted."""
         self.pool.start()
 
     async def read_ahead(self, record: Record) -> None:
@@ -261,7 +261,7 @@ def load_ahead(config: Config) -> None:
 
     The objects of the public suffix list are loaded by then, and excluded from garbage collection.
     """
-    if config.workers:
+    if config.workers and not config.store_settings.outlives_crawl:
         prepare_workers()
     with suppress(RuntimeError):  # no more threads can be started
         Thread(target=load_tables, daemon=True).start()

@@ -15,7 +15,7 @@ from scrapy.utils.asyncio import create_looping_call
 from .._util import garbage_collection
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption, StoreError
-from ..stores import MemoryStore, Store, open_store
+from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .containment import CrawlContainment
@@ -88,8 +88,7 @@ class CrawlSession:
         )
         self.log = CrawlLog(config, crawler)
         self._logger = SpiderLogger(logger, crawler)
-        store = config.store_settings.store
-        self._outlives = store != "memory" and not isinstance(store, MemoryStore)
+        self._outlives = config.store_settings.outlives_crawl
         self.visits = VisitLog(is_kept=self._outlives)
         self.scripted_sites = ScriptedSites(stats)
         self.holds: CanonicalHolds | None = None
@@ -177,7 +176,9 @@ class CrawlSession:
         if self.copies is not None:
             self._crawler.signals.connect(self.copies.received, signal=signals.response_received)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
-        self.signing.start()
+        if not self._outlives:
+            self.signing.start()
+        # Else the pages may be those of an earlier crawl, and none be read.
         self.claims = PageClaims(self.config, self.signing, self.store_client)
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)

@@ -24,7 +24,7 @@ from ..exceptions import InvalidOption
 from ..html.limits import PageLimits
 from ..matching.rule import Rule
 from ..methods.containment import MIN_SHARE
-from ..stores import require_address
+from ..stores import MemoryStore, require_address
 from ..workers import Limits, usable_cores
 from .file_settings import FileSettings
 
@@ -118,6 +118,11 @@ class StoreSettings:
             require_number("ttl", self.ttl, float, 0, above=True, unit="seconds")
         require_number("max_wait", self.max_wait, float, 0, above=True, unit="seconds")
         require_choice("on_store_error", self.on_store_error, ("keep", "stop"))
+
+    @property
+    def outlives_crawl(self) -> bool:
+        """Whether another crawl can find the pages of this one."""
+        return self.store != "memory" and not isinstance(self.store, MemoryStore)
 
 
 @dataclass(frozen=True)

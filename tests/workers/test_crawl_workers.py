@@ -11,14 +11,18 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from scrapy.http import Response
 
 from tests.support import warm
-from tests.support.crawl import LOOPS, run_crawl
+from tests.support.crawl import LOOPS, CrawlSpider, run_crawl
 from tests.support.processes import (
+    children_of,
     linux,
     nobody_outlives,
     send_signal,
@@ -51,6 +55,28 @@ def test_workers_and_no_workers_store_the_same(loop):
     assert len(with_workers.stored) == 31
     assert with_workers.counts() == inline.counts()
     assert with_workers.counts()["equal_bodies"] == 10
+
+
+class ProcessCountingSpider(CrawlSpider):
+    """Its items say how many child processes the crawl had when their page was parsed."""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url, "processes": len(children_of(os.getpid()))}
+
+
+@linux
+def test_a_later_crawl_starts_workers_for_the_first_page_that_is_read(tmp_path):
+    settings = {
+        "NEARDUP_WORKERS": 1, "NEARDUP_STORE": f"sqlite:///{tmp_path / 'pages.sqlite'}",
+        "CONCURRENT_REQUESTS": 1,
+    }  # fmt: skip
+    spider = f"{__name__}.{ProcessCountingSpider.__name__}"
+    with serving({"/1": page(FERRY), "/2": page(MUSEUM), "/new": page(TEA)}) as site:
+        known, new = [site.url("/1"), site.url("/2")], site.url("/new")
+        run_crawl(known, settings, spider=spider)
+        later = run_crawl([*known, new], settings, spider=spider)
+    assert later.counts("pages/") == {"revisit": 2, "new": 1}
+    assert [item["processes"] for item in later.items] == [0, 0, 1]
 
 
 @pytest.mark.slow
