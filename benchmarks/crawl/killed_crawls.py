@@ -280,8 +280,10 @@ def _crawl() -> None:
     plan = json.load(sys.stdin)
     process = AsyncCrawlerProcess(plan["settings"])
     crawler = process.create_crawler(SiteSpider)
-    process.crawl(crawler, port=plan["port"])
+    outcome = process.crawl(crawler, port=plan["port"])
     process.start()
+    # A crawl that could not start has stored nothing, which must not look like a loss.
+    outcome.result()
     assert crawler.stats
     stats = json.dumps(crawler.stats.get_stats(), default=str)
     Path(crawler.settings["STATS_FILE"]).write_text(stats)
