@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 #: A document, media file or archive, by the end of its path.
 _FILE = re.compile(
     r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|mobi|djvu|ps|txt|csv|tsv|zip|rar|7z|tar|t?gz|bz2|"
-    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|mp4|m4v|webm|avi|mov|mkv|jpe?g|png|"
+    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|mp4|m4v|webm|avi|mov|mkv|wmv|m3u8|mpd|opus|aac|jpe?g|png|"
     r"gif|webp|avif|svg|tiff?|bmp|ics|vcf|kml|gpx|stl|torrent)$",
     re.I,
 )

@@ -90,6 +90,8 @@ _LATE_MEDIA = etree.XPath(
 #: Matches the HTML of every page that has such an attribute.
 _DATA_ATTRIBUTE = re.compile(r"""=\s*["']?(?:[{]|\[)""")
 
+#: A text in quotes that may be an address, as of a film that a player is told to load.
+_QUOTED = re.compile(r"""["'`]([\w./%~\\-][^"'`\s<>]{3,500})["'`]""")
 _CSS_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)")
 #: An object or array that a script assigns.
 _ASSIGNED = re.compile(
@@ -191,13 +193,20 @@ def script_data(tree: HtmlElement, html: str) -> list[str]:
     return found
 
 
-def chart_numbers(tree: HtmlElement) -> list[str]:
-    """Return the lists of numbers in a page's scripts, but for large programs and data."""
+def content_of_programs(tree: HtmlElement) -> list[str]:
+    """Return the lists of numbers and the addresses of files in a page's scripts and style sheets.
+
+    Data are left out, see :func:`script_data`, and so are large programs.
+    """
     texts = (
         s.text for s in tree.iter("script") if s.text and not is_data(s.get("type") or "", s.text)
     )
-    small = (text for text in texts if text.count("function") <= _MAX_FUNCTIONS)
-    return [without_volatile(each) for text in small for each in _NUMBERS.findall(text)]
+    small = [text for text in texts if text.count("function") <= _MAX_FUNCTIONS]
+    numbers = [without_volatile(each) for text in small for each in _NUMBERS.findall(text)]
+    quoted = (each.replace("\\/", "/") for text in small for each in _QUOTED.findall(text))
+    styles = (style.text for style in tree.iter("style") if style.text)
+    files = chain(quoted, *map(_CSS_URL.findall, styles))
+    return numbers + [stable_address(url) for url in files if is_file(path_of(url))]
 
 
 def is_data(kind: str, text: str) -> bool:

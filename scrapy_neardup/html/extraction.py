@@ -21,7 +21,7 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstru
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import (
-    chart_numbers,
+    content_of_programs,
     embedded_content,
     script_data,
     without_volatile,
@@ -134,7 +134,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     # them.
     blocks = [f"\n{without_volatile(each)}" for each in data]
     embedded = embedded_content(body, html)
-    held = "\n".join(filter(None, [embedded.content, *blocks, *chart_numbers(tree)]))
+    held = "\n".join(filter(None, [embedded.content, *blocks, *content_of_programs(tree)]))
     has_scripts = next(tree.iter("script"), None) is not None
     is_empty, properties = has_empty_root(body, html), page_properties(tree, html)
     shown = _shown(body)

@@ -14,7 +14,7 @@ from ..text.values import CODE
 from .signature import PageSignature
 
 #: Version of the facts, for the recipe.
-VERSION = "facts-9"
+VERSION = "facts-10"
 #: Number of facts that are kept of a page, and of fields beside them.
 MAX_FACTS, MAX_FIELDS = 16, 16
 #: The two lowest bits of a code say what it stands for; then the first bits of a hash come, or of a

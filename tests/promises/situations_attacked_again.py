@@ -211,6 +211,9 @@ _STATED = (
     ('<script type="text/x-magento-init">{{"*": {{"sku": "{}"}}}}</script>', ("K-1", "K-2")),
     ('<div role="img" aria-label="Rated {} of 5"></div>', ("2.5", "4.5")),
     ('<a href="https://docs.google.com/document/d/{}/edit">Report</a>', ("1aB", "1cD")),
+    ('<script>player("film").setup({{file: "/films/{}.m3u8"}})</script>', ("boat", "train")),
+    ("<style>.hero {{ background: url(/photos/{}.jpg) }}</style>", ("boat", "train")),
+    ('<meta property="og:title" content="Jacket {}">', ("Alpha", "Beta")),
 )
 
 

@@ -427,11 +427,11 @@ def manual_pages_whose_versions_each_have_a_passage_of_their_own(site: Site) -> 
         "3.11.1": "Since this version the broker itself tells its clients when a queue grows: "
         "subscribe_depth() takes a callback, and unsubscribe_depth() removes it. Callbacks run "
         "in the thread of the connection, so they must be short and may not publish "
-        "anything; an exception ends the subscription.",
+        "anything; an exception ends the subscription at once.",
         "3.15.0a1": "The module has a command now. It prints each queue with its depth, oldest "
         "message and number of consumers; the option --watch prints them again every second, "
         "and --json is meant for scripts. Exit status 3 says that the "
-        "broker did not answer, and 4 that it refused.",
+        "broker did not answer at all, and 4 that it refused politely.",
     }
     for place, (version, passage) in enumerate(own.items()):
         texts = [*parts[: place + 2], passage, *parts[place + 2 : 23]]

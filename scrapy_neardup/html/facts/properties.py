@@ -1,4 +1,4 @@
-"""Reads the properties of products and events that a page states for machines (schema.org)."""
+"""Reads what a page states for machines: its name, and properties of products and events."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ _WITH_PROPERTY = etree.XPath("descendant::*[@itemprop]")
 _META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
+_NAME, _MAX_META = "og:title", 64
 _MAX_JSON = 1 << 18
 
 
 def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
-    """Return the properties of products and events that a page states for machines.
+    """Return the properties of products and events that a page states for machines, and its name.
+
+    The name (``og:title``) counts as a field: a copy may have none.
 
     :param html: source of the page, searched first to skip needless work on the tree.
     """
@@ -35,10 +38,11 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
         found += islice(_linked_data(tree), MAX_FACTS)
     if "itemprop" in html:
         found += islice(_microdata(tree), MAX_FACTS)
-    if "product:" in html:
-        for meta in islice(cast("list[HtmlElement]", _META(tree)), MAX_FACTS):
-            if (name := meta.get("property", "").lower()) in _PROPERTIES:
-                found.append(Fact(name, meta.get("content", "")[:MAX_STATED]))
+    if "product:" in html or _NAME in html:
+        for meta in islice(cast("list[HtmlElement]", _META(tree)), _MAX_META):
+            name, stated = meta.get("property", "").lower(), meta.get("content", "")[:MAX_STATED]
+            if name in _PROPERTIES or (name == _NAME and stated.strip()):
+                found.append(Fact(name, stated, is_field=name == _NAME))
     return list(dict.fromkeys(found))
 
 

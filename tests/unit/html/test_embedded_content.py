@@ -71,6 +71,9 @@ CARRIERS = {
     "number of a product in data": '<script type="application/json">'
     '{{"gtin13": "400638133393{}"}}</script>',
     "chart": "<script>var temperatures = [1{}, 12, 13];</script>",
+    "film of a player": '<script>player("a b").load({{file: "//cdn.example/{}.m3u8"}})</script>',
+    "film of a minified player": "<script>p('a b').load({{id:'a',file:'\\/{}.mp4?t=1'}})</script>",
+    "background of a style sheet": "<style>.hero {{ background: url('/{}.jpg') }}</style>",
     "property of a component": "<x-card :product='{{\"price\": {}}}'></x-card>",
     "microdata": '<link itemprop="availability" href="https://schema.org/Stock{}">',
     "document of an office": '<a href="https://docs.google.com/document/d/1a{}/edit">Report</a>',
@@ -118,6 +121,9 @@ PASSING = {
     "address of a page in microdata": '<link itemprop="url" href="https://a.example/{}">',
     "moment of a picture in data": '<script type="application/json">'
     '{{"image": "https://cdn{}.example/a.jpg?t={}"}}</script>',
+    "address of a page in a program": "<script>open('https://a.example/{}')</script>",
+    "moment of a film": '<script>load("/film.mp4?t=171480000{}")</script>',
+    "name in a style sheet": "<style>.k{} {{ color: red }}</style>",
     "depth": '<img src="{}/a.jpg">',
 }
 

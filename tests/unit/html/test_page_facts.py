@@ -398,6 +398,8 @@ def test_a_page_is_dropped_only_for_one_that_states_all_its_facts(stored, later,
         ("<p>Size: 42<p>Size: 43", "<p>Size: 42<p>Size: 44", True),
         ("<p>Size: 42<p>Size: 43", "<p>Size: 42", False),
         ("<div>Leeds</div>", "<div>York</div>", True),
+        ("<meta property=og:title content=Leeds>", "<meta property=og:title content=York>", True),
+        ("<meta property=og:title content=Leeds>", "", False),
         ("<div>Leeds</div>", "<div>Leeds</div><div>Listen to this article</div>", False),
     ],
 )
