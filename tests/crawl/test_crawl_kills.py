@@ -136,7 +136,7 @@ def test_a_job_that_runs_is_not_recovered(tmp_path, port):
     process = runs.start(**SLOW)
     crawled(runs, 4)
     other = in_job(tmp_path, port, number=100)
-    other.finish(**RECOVER)
+    assert other.start(**RECOVER).wait(60) == 1
     assert any("another process" in line for line in other.said("ERROR"))
     assert list((tmp_path / "job").glob("unclean-*")) == []
     # The other one has not ended it.
