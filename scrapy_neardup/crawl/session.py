@@ -176,9 +176,9 @@ class CrawlSession:
         if self.copies is not None:
             self._crawler.signals.connect(self.copies.received, signal=signals.response_received)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
+        # All pages of a later crawl may be unchanged; then no page has to be read.
         if not self._outlives:
             self.signing.start()
-        # Else the pages may be those of an earlier crawl, and none be read.
         self.claims = PageClaims(self.config, self.signing, self.store_client)
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)

@@ -11,8 +11,8 @@ from lxml.html import HtmlElement
 #: A document, media file or archive, by the end of its path.
 _FILE = re.compile(
     r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|mobi|djvu|ps|txt|csv|tsv|zip|rar|7z|tar|t?gz|bz2|"
-    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|mp4|m4v|webm|avi|mov|mkv|wmv|m3u8|mpd|opus|aac|jpe?g|png|"
-    r"gif|webp|avif|svg|tiff?|bmp|ics|vcf|kml|gpx|stl|torrent)$",
+    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|opus|aac|mp4|m4v|webm|avi|mov|mkv|wmv|m3u8|"
+    r"mpd|jpe?g|png|gif|webp|avif|svg|tiff?|bmp|ics|vcf|kml|gpx|stl|torrent)$",
     re.I,
 )
 #: A download that a server-side script delivers, by a part of its path or by a parameter.

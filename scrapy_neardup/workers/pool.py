@@ -112,7 +112,7 @@ class WorkerPool(PagePool[T]):
         self._numbers = count()
         recipe = WorkerRecipe(job, dict(signer), self._limits)
         self._supervisors = [Supervisor(recipe, self._queue, deliver) for _ in range(workers)]
-        self._has_started = False
+        self._starts_with_first_page = True
 
     def __enter__(self) -> Self:
         self.start()
@@ -131,13 +131,13 @@ class WorkerPool(PagePool[T]):
 
     def start(self) -> None:
         """Start the workers without waiting until they are ready."""
-        self._has_started = True
+        self._starts_with_first_page = False
         for supervisor in self._supervisors:
             supervisor.start()
 
     def stop(self) -> None:
         """Kill all workers and cancel waiting pages; does not wait until the workers have ended."""
-        self._has_started = True  # no page starts them any more
+        self._starts_with_first_page = False
         for supervisor in self._supervisors:
             supervisor.stop()
         self._queue.end()
@@ -149,7 +149,7 @@ class WorkerPool(PagePool[T]):
         no worker can be started, or cancelled when the pool is stopped.
         """
         task: Task[T] = Task(next(self._numbers), record, self._limits.seconds)
-        if not self._has_started:
+        if self._starts_with_first_page:
             self.start()
         if self._inline is not None:
             task.future.set_result(attempt(self._job, self._inline, record))

@@ -246,8 +246,8 @@ def _end_last_line(slot: FeedSlot) -> None:
     storage = slot.storage
     if slot.format not in _LINE_FORMATS or not isinstance(storage, FileFeedStorage):
         return
-    is_text = not slot.feed_options.get("postprocessing")
-    if not is_text or storage.write_mode != "ab" or not _size_of(storage):
+    is_packed = bool(slot.feed_options.get("postprocessing"))
+    if is_packed or storage.write_mode != "ab" or not _size_of(storage):
         return
     with Path(storage.path).open("rb+") as file:
         file.seek(-1, os.SEEK_END)

@@ -115,7 +115,7 @@ class CarriedValues:
     def origins_of(self, parts: ItemParts) -> list[Origin]:
         """Return the known pages that gave the carried values, the one that gave most first."""
         if self.judged_by == "parent":
-            return [*self.origins[:1]]
+            return list(self.origins[:1])
         gave = [(origin, origin.provided_of(parts)) for origin in reversed(self.origins)]
         weights = [(weight_of(values), origin) for origin, values in gave if values]
         weights.sort(key=itemgetter(0), reverse=True)

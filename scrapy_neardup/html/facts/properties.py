@@ -22,6 +22,7 @@ _WITH_PROPERTY = etree.XPath("descendant::*[@itemprop]")
 _META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
+#: The property that names the page, and how many ``<meta>`` elements are looked at.
 _NAME, _MAX_META = "og:title", 64
 _MAX_JSON = 1 << 18
 
