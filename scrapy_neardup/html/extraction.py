@@ -29,6 +29,7 @@ from .embedded_content import (
 from .facts.content import Fact
 from .facts.page_facts import page_facts
 from .facts.properties import page_properties
+from .headings import heading_text, main_heading
 from .limits import PageLimits
 from .page_lines import INLINE
 from .sanitizing import repaired
@@ -70,6 +71,7 @@ class MainText(NamedTuple):
     :ivar whole: the whole page except comments, in UTF-8.
     :ivar facts: what the page states outside its main text, see
         :func:`~scrapy_neardup.html.facts.page_facts.page_facts`.
+    :ivar heading: the heading that the title repeats most of, or else the first one.
     :ivar relative: addresses of media and linked files in the page's folder, or below it.
     :ivar base: the address that they are relative to; empty if it is the page's.
     """
@@ -80,6 +82,7 @@ class MainText(NamedTuple):
     held: str | None = None
     whole: bytes = b""
     facts: Sequence[Fact] = ()
+    heading: str = ""
     relative: Sequence[str] = ()
     base: str = ""
 
@@ -143,9 +146,11 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     if data and has_hidden_text(shown, data):
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
-    facts = [*page_facts(body, title, text), *properties]
+    heading = main_heading(body, title)
+    facts = [*page_facts(body, heading, title, text), *properties]
+    named = "" if heading is None else heading_text(heading)
     base = cast("str", _base(tree)).strip() if embedded.beside else ""
-    return MainText(title, text, shown, held, whole, facts, embedded.beside, base)
+    return MainText(title, text, shown, held, whole, facts, named, embedded.beside, base)
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:

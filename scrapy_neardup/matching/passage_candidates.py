@@ -17,8 +17,9 @@ from ..hashing.postings import Sharers
 from ..signatures.passages import Passages, passages_in
 from ..signatures.quick_sketch import overlap
 from ..signatures.signature import PageSignature
-from .rule import Rule, titles_differ
+from .rule import Rule
 from .site_boilerplate import Boilerplates
+from .title_rules import titles_differ
 
 #: A passage that so many pages have is boilerplate or a common phrase: it is not recorded of any
 #: more pages. So the lists of pages stay short whatever is stored.

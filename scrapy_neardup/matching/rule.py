@@ -13,17 +13,11 @@ from ..hashing.minhash import resemblance
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
-from ..signatures.facts import fields_differ, headings_differ, states_more
+from ..signatures.facts import fields_differ, states_more
 from ..signatures.signature import PageSignature
-from ..text.titles import (
-    Title,
-    may_be_one,
-    name_other_versions,
-    title_words,
-    without_list_kind,
-    without_names,
-)
+from ..text.titles import name_other_versions, title_words
 from .site_boilerplate import Boilerplates, SiteBoilerplate
+from .title_rules import headings_name_others, own_titles, titles_differ
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
 from .verdict import Match, Mismatch
 from .version_rules import are_renamed_versions, versions_differ
@@ -261,9 +255,9 @@ def _objection_on_one_site(
     """
     if titles_differ(page, other, boilerplate):
         return Reason.TITLE_DIFFERS
-    if page.title == other.title and headings_differ(page, other):
+    if headings_name_others(page, other):
         return Reason.TITLE_DIFFERS
-    core, other_core = map(title_words, _own_titles(page, other, boilerplate))
+    core, other_core = map(title_words, own_titles(page, other, boilerplate))
     same_title = core == other_core
     if not (same_title and core) and _size_ratio(page, other) < MIN_SIZE_RATIO:
         return Reason.SIZE_DIFFERS
@@ -283,55 +277,20 @@ def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
         boilerplate.learn_thin(page.title, page.text_digest)
 
 
-def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate) -> bool:
-    """Do the titles of two pages of a site tell them apart, unless the pages are equal?"""
-    own, other_own = _own_titles(page, other, boilerplate)
-    if not may_be_one(own, other_own):
-        if not name_other_versions(page.title, other.title):
-            return True
-        # A module may have been moved: "dispatch" is "utils.dispatch" in a later version.
-        own, other_own = without_names(own), without_names(other_own)
-        if not may_be_one(own, other_own):
-            return True
-    nothing_left = not (title_words(own) or title_words(other_own))
-    return nothing_left and _share_only_boilerplate_title(page, other, boilerplate)
-
-
 def _states_more(page: PageSignature, other: PageSignature, match: Match) -> bool:
     """Does a page state facts that another page with nearly that text does not, or other ones?
 
-    Only pages of one site with one title are looked at. In another text, the facts may be part of
-    it.
+    Only pages of one site are looked at, and under other titles only facts that each has in place
+    of those of the other, versions of a manual left out. In another text, facts may be part of it.
     """
-    if page.site != other.site or page.title != other.title:
+    if page.site != other.site or match.similarity < MIN_SAME_TEXT:
         return False
-    is_stated = states_more(page, other) or fields_differ(page, other)
-    return match.similarity >= MIN_SAME_TEXT and is_stated
-
-
-def _own_titles(
-    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
-) -> tuple[Title, Title]:
-    """Return the parts of two titles that are not boilerplate of the site."""
-    own, other_own = (boilerplate.titles.own_parts(p.title) for p in (page, other))
-    if page.is_list and other.is_list:
-        return without_list_kind(own), without_list_kind(other_own)
-    return own, other_own
-
-
-def _share_only_boilerplate_title(
-    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
-) -> bool:
-    """Do two titles, neither of which contains the other, share only words of many titles?
-
-    A part of a title may recur beside different parts and yet name its page: "Kettle X200" in the
-    titles of its manual, its parts and its reviews, or a chapter in many versions of a manual.
-    """
-    words, other_words = title_words(page.title), title_words(other.title)
-    if words <= other_words or other_words <= words:
+    if page.title == other.title:
+        return states_more(page, other) or fields_differ(page, other)
+    if name_other_versions(page.title, other.title):
         return False
-    common = tuple(part for part in page.title if part in other.title)
-    return not boilerplate.titles.own_words(common)
+    each_states_more = states_more(page, other) and states_more(other, page)
+    return each_states_more or fields_differ(page, other, same_title=False)
 
 
 def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:

@@ -61,7 +61,7 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
     is_cut, found = _is_cut(page, other), _difference(page, other)
     if page.is_list and other.is_list and _has_other_entries(page, other, found):
         return True
-    if _words_differ(page, other, found):
+    if _words_differ(page, other, found) or _only_number_differs(page, other, found):
         return True
     if page.site != other.site:
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
@@ -95,6 +95,19 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
             return True
     # Else a heading that one text lacks may stand against a word that only the other one has.
     return (is_even and found.words > 0) or name_was_replaced(sums, others, found)
+
+
+def _only_number_differs(page: PageSignature, other: PageSignature, found: Difference) -> bool:
+    """Do two pages of a site, one of whose titles contains the other, have all but a number alike?
+
+    A used camera may differ from a new one in the price and a word of the title.
+    """
+    if page.site != other.site or page.title == other.title or (page.is_list and other.is_list):
+        return False
+    if found.added or found.replaced != 1 or _is_cut(page, other):
+        return False
+    values = (each.value_codes[each.n_heading :] for each in (page, other))
+    return any(numbers_were_replaced(*values))
 
 
 def each_adds_values(page: PageSignature, other: PageSignature) -> bool:

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from ..html.facts.content import HEADING, Fact
+from ..html.facts.properties import TITLE_PROPERTY
 from ..text.idf import token_hashes
 from ..text.marks import marked_and_folded
+from ..text.normalization import normalize
+from ..text.titles import MAX_PARTS, Segment, Title
 from ..text.values import CODE
 from .signature import PageSignature
 
 #: Version of the facts, for the recipe.
-VERSION = "facts-10"
+VERSION = "facts-11"
 #: Number of facts that are kept of a page, and of fields beside them.
 MAX_FACTS, MAX_FIELDS = 16, 16
-#: The two lowest bits of a code say what it stands for; then the first bits of a hash come, or of a
-#: field those of its label and of its value.
-_OTHER, _HEADING, _FIELD = range(3)
+#: Number of codes of a page, with the one for the parts of its title.
+MAX_CODES = MAX_FACTS + MAX_FIELDS + 1
+#: The two lowest bits of a code say what it stands for; then the first bits of a hash come, of a
+#: field those of its label and of its value, or a bit for each part of the title that the heading
+#: repeats.
+_OTHER, _HEADING, _FIELD, _TITLED = range(4)
 _KIND_BITS, _VALUE_BITS, _LABEL_BITS = 2, 14, 16
+#: Of scripts that have blanks between words.
+_LETTER = "[0-9a-zà-ʯͰ-ԯ]"
 _KINDS, _VALUES = np.uint64(2**_KIND_BITS), np.uint64(2**_VALUE_BITS)
 
 
-def packed_facts(facts: Sequence[Fact]) -> bytes:
+def packed_facts(facts: Sequence[Fact], titled: int = 0) -> bytes:
     """Return the codes of facts, four bytes each: of headings, of others, and of fields, ascending.
+
+    :param titled: a bit for each part of the title that the heading repeats, the lowest for the
+        first one; at most :data:`~scrapy_neardup.text.titles.MAX_PARTS` bits.
 
     Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept. Of more fields
     than :data:`MAX_FIELDS` those are kept whose labels have the least hashes, in any page.
@@ -48,6 +61,7 @@ def packed_facts(facts: Sequence[Fact]) -> bytes:
             + _first_bits(values, _VALUE_BITS) * _KINDS
             + np.uint64(_FIELD)
         )[:MAX_FIELDS],
+        np.array([titled] if titled else [], np.uint64) * _KINDS + np.uint64(_TITLED),
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
 
@@ -73,6 +87,31 @@ def _codes(page: PageSignature, *kinds: int) -> set[int]:
     }
 
 
+def titled_parts(heading: str, parts: Sequence[str], title: Sequence[Segment]) -> int:
+    """Return a bit for each part of a title that a page's heading repeats, the first one lowest.
+
+    :param parts: the title's parts as they are.
+    :param title: the words of each; parts without words have no bit.
+    """
+    if not heading or len(parts) > MAX_PARTS:
+        return 0
+    text = normalize(heading)
+    worded = (part for part, words in zip(parts, title, strict=True) if words)
+    return sum(1 << i for i, part in enumerate(worded) if _has_words(text, part.strip()))
+
+
+def _has_words(text: str, words: str) -> bool:
+    """Has a text these words, and not as a part of longer ones?"""
+    is_in_word = rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})"
+    return words in text and re.search(is_in_word, text) is not None
+
+
+def parts_in_heading(page: PageSignature) -> Title:
+    """Return the parts of a page's title that its heading repeats."""
+    titled = sum(code // int(_KINDS) for code in _codes(page, _TITLED))
+    return tuple(part for i, part in enumerate(page.title) if titled >> i & 1)
+
+
 def headings_differ(page: PageSignature, other: PageSignature) -> bool:
     """Have two pages headings that their titles do not repeat, and different ones?"""
     headings, others = (_codes(each, _HEADING) for each in (page, other))
@@ -87,8 +126,11 @@ def states_more(page: PageSignature, other: PageSignature) -> bool:
     return not facts <= others
 
 
-def fields_differ(page: PageSignature, other: PageSignature) -> bool:
-    """Has each of two pages a value behind a label that the other one has other values behind?"""
+def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
+    """Has each of two pages a value behind a label that the other one has other values behind?
+
+    :param same_title: whether the title that a page names for machines counts.
+    """
     if page.facts == other.facts:
         return False
     fields, others = (_codes(each, _FIELD) for each in (page, other))
@@ -96,4 +138,14 @@ def fields_differ(page: PageSignature, other: PageSignature) -> bool:
     own, others_own = (
         {code // span for code in each} for each in (fields - others, others - fields)
     )
-    return not own.isdisjoint(others_own)
+    common = own & others_own
+    if not same_title:
+        common.discard(_title_label())
+    return bool(common)
+
+
+@cache
+def _title_label() -> int:
+    """Return the bits for the label of the title that a page names for machines."""
+    [label] = _first_bits(_text_hashes([TITLE_PROPERTY]), _LABEL_BITS).tolist()
+    return int(label)

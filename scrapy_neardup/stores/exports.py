@@ -18,7 +18,7 @@ from ..hashing.minhash import SKETCH_BINS
 from ..hashing.simhash import from_hex, to_hex
 from ..matching.stored_items import OWN_ITEMS
 from ..signatures import quick_sketch
-from ..signatures.facts import MAX_FACTS, MAX_FIELDS
+from ..signatures.facts import MAX_CODES
 from ..signatures.signature import BODY_DIGEST_SIZE, SHOWN_SIZE, PageSignature
 from ..sources.readers import LineReader
 from ..text.values import CODE, MAX_VALUES
@@ -198,7 +198,7 @@ def _count(value: object) -> int:
 
 
 _VALUE_LENGTHS = range(0, (MAX_VALUES + 1) * CODE.itemsize, CODE.itemsize)
-_FACT_LENGTHS = range(0, (MAX_FACTS + MAX_FIELDS + 1) * CODE.itemsize, CODE.itemsize)
+_FACT_LENGTHS = range(0, (MAX_CODES + 1) * CODE.itemsize, CODE.itemsize)
 #: How each field of a signature is written and read, beside its addresses and its recipe.
 _FIELDS: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], Any]]] = {
     "site": (str, _string),

@@ -63,9 +63,15 @@ _DECORATION = " \t-–−—―·•…«»‹›★☆"
 _OPEN_END = regex.compile(r"\s[-–−]+$")
 
 #: A number of two or more short parts, such as 3.11, v2.4.2 or 3.15.0a1, in the words of a part of
-#: a title; not in a date with a year.
+#: a title; not in a date with a year. One of two parts stands behind a word, and no unit behind it:
+#: "2.5 mg" and "1.6 TDI" are no versions.
+_UNIT = (
+    r"(?:[mkµ]?g|mcg|[mcd]?l|[mck]?m|km/h|mph|in|inch|ft|oz|lbs?|[km]?w|k?wh|ps|hp|v|[mgt]b|"
+    r"[mg]?hz)"
+)
 _VERSION = regex.compile(
-    r"(?<!\S)(?<!\d )v?\d{1,3}(?: \d{1,3}(?:(?:a|alpha|b|beta|c|rc|dev)\d{0,3})?)+(?!\S| \d)"
+    r"(?<!\S)(?<!\d )(?:(?<=\w )|(?=v|(?:\d{1,3} ){2}\d))"
+    rf"v?\d{{1,3}}(?: \d{{1,3}}(?:(?:a|alpha|b|beta|c|rc|dev)\d{{0,3}})?)+(?!\S| \d| {_UNIT}\b)"
 )
 
 #: Signs next to a letter or digit: Unicode symbols except trade marks, and some ASCII punctuation.

@@ -386,10 +386,5 @@ def test_product_name_on_its_manual_and_reviews_is_not_the_sites_name():
     assert kinds_of_two_wares("Shop") == ["new", "new"]
 
 
-@pytest.mark.xfail(
-    reason="a title's part that stood beside three others counts as the site's, whoever put it "
-    "there; beside a third part, a ware's name cannot be told from a manual's version",
-    strict=True,
-)
 def test_forged_titles_merge_no_products():
     assert kinds_of_two_wares("red | Shop") == ["new", "new"]

@@ -240,7 +240,8 @@ def _bound_to(callback: Any) -> list[Any]:
     if isinstance(callback, MethodType):
         return [callback.__self__, callback.__func__]
     if not isinstance(callback, FunctionType):
-        return []
+        # An object that is called.
+        return [] if callback is None else [callback]
     bound = []
     for cell in callback.__closure__ or ():
         try:
@@ -332,7 +333,7 @@ def _attributes_of(given: Any) -> list[Any]:
     """Return the attributes of an object, if the class is one of the project."""
     kind = type(given)
     is_custom = kind.__module__.partition(".")[0] not in _INFRASTRUCTURE
-    holds_values = is_custom and not callable(given) and not isinstance(given, Spider)
+    holds_values = is_custom and not isinstance(given, (type, Spider))
     if not (holds_values or isinstance(given, SimpleNamespace)):
         return []
     slots = [getattr(base, "__slots__", ()) for base in kind.__mro__]

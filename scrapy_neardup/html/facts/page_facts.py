@@ -16,7 +16,7 @@ from typing import cast
 from lxml.html import HtmlElement
 
 from ...text.signs.currencies import prices_in
-from ..headings import heading_above, heading_text, main_heading
+from ..headings import heading_above, heading_text
 from ..page_lines import last_line, solid
 from .content import (
     HEADING,
@@ -54,17 +54,17 @@ _NAME = re.compile(r"(operator[^\w\s]{1,3}|\w{3,})(?:\(\w*\))?$")
 _MAX_NAME_WORDS, _MAX_DECLARATION = 4, 1000
 
 
-def page_facts(body: HtmlElement, title: str, text: str) -> list[Fact]:
+def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text: str) -> list[Fact]:
     """Return the facts that a page states outside its main text, and its fields and heading.
 
     :param body: as parsed.
+    :param heading: :func:`~scrapy_neardup.html.headings.main_heading` of the page.
     :param text: main text of the page.
     """
     main = solid(text)
     last = last_line(body, main)
     if last is None:
         return []
-    heading = main_heading(body, title)
     if heading is None:
         heading = heading_above(body, main)
     content = Content(body, heading, last)

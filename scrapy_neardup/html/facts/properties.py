@@ -23,7 +23,7 @@ _META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
 #: The property that names the page, and how many ``<meta>`` elements are looked at.
-_NAME, _MAX_META = "og:title", 64
+TITLE_PROPERTY, _MAX_META = "og:title", 64
 _MAX_JSON = 1 << 18
 
 
@@ -39,11 +39,11 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
         found += islice(_linked_data(tree), MAX_FACTS)
     if "itemprop" in html:
         found += islice(_microdata(tree), MAX_FACTS)
-    if "product:" in html or _NAME in html:
+    if "product:" in html or TITLE_PROPERTY in html:
         for meta in islice(cast("list[HtmlElement]", _META(tree)), _MAX_META):
             name, stated = meta.get("property", "").lower(), meta.get("content", "")[:MAX_STATED]
-            if name in _PROPERTIES or (name == _NAME and stated.strip()):
-                found.append(Fact(name, stated, is_field=name == _NAME))
+            if name in _PROPERTIES or (name == TITLE_PROPERTY and stated.strip()):
+                found.append(Fact(name, stated, is_field=name == TITLE_PROPERTY))
     return list(dict.fromkeys(found))
 
 

@@ -88,6 +88,15 @@ class WareSpider(scrapy.Spider):
         """Has a default for all requests."""
 
 
+class Called:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, response: Any) -> Any: ...
+
+    def read(self, response: Any) -> Any: ...
+
+
 def callbacks(name: str) -> dict[str, Any]:
     def by_default(response, name=name): ...
     def by_keyword(response, *, of={"name": name}): ...  # noqa: B006
@@ -106,6 +115,8 @@ def callbacks(name: str) -> dict[str, Any]:
         "partial of a default": partial(by_default, 1.5),
         "lambda with a partial": lambda response, end=by_partial: None,
         "object's method": Ware(name).__eq__,
+        "object": Called(name),
+        "method of an object that is a callback": Called(name).read,
     }
 
 

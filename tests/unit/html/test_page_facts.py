@@ -11,6 +11,7 @@ from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
 from scrapy_neardup.html.facts.content import Fact
 from scrapy_neardup.signatures.facts import (
+    MAX_CODES,
     MAX_FACTS,
     MAX_FIELDS,
     fields_differ,
@@ -421,7 +422,7 @@ def test_the_last_of_many_facts_stands_for_all_others_in_any_order(is_changed):
         detector().signature(url="https://a.example/", html=page(f"<table>{''.join(each)}</table>"))
         for each in (rows, others)
     )
-    assert len(one.facts) == len(other.facts) == 4 * (MAX_FACTS + MAX_FIELDS)
+    assert len(one.facts) == len(other.facts) == 4 * MAX_CODES
     assert (one.facts != other.facts) is is_changed
     assert states_more(one, other) is is_changed
 
