@@ -62,10 +62,12 @@ _COMPONENT_ATTRIBUTES = etree.XPath(
 )
 #: Two numbers or more, as a chart has them.
 _NUMBERS = re.compile(r"\[(?:\s{0,9}-?\d[\d.]{0,18}\s{0,9},)+\s{0,9}-?\d[\d.]{0,18}\s{0,9}\]")
-#: Values of microdata that are not shown: a content, or a value of schema.org.
+#: Values of microdata and RDFa that are not shown: a content, or a value of schema.org. Counters
+#: ("interactionCount") differ from one visit to the next.
 _MICRODATA = etree.XPath(
-    "descendant-or-self::*[@itemprop]/@content[not(contains(., '://'))] | "
-    "descendant-or-self::*[@itemprop]/@href[contains(., 'schema.org/')]",
+    "descendant-or-self::*[@itemprop or @property]"
+    "[not(contains(concat(@itemprop, @property), 'Count'))]/@content[not(contains(., '://'))] | "
+    "descendant-or-self::*[@itemprop or @property]/@href[contains(., 'schema.org/')]",
     smart_strings=False,
 )
 _PROTECTED_MAIL = etree.XPath("descendant-or-self::*/@data-cfemail", smart_strings=False)
@@ -145,7 +147,7 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
     found += filter(None, (said_by(link.get("href") or "") for link in links))
     if _DATA_ATTRIBUTE.search(html):
         found += map(without_volatile, cast("list[str]", _COMPONENT_ATTRIBUTES(body)))
-    if "itemprop" in html:
+    if "itemprop" in html or has_rdfa(html):
         values = cast("list[str]", _MICRODATA(body))
         found += (value for value in values if not VOLATILE_VALUE.search(value))
     if "data-cfemail" in html:
@@ -161,6 +163,11 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
             # Two lines at least: scripts may show another content on a page that lacks them.
             found += ["", *texts]
     return EmbeddedContent("\n".join(found), beside)
+
+
+def has_rdfa(html: str) -> bool:
+    """Return whether a page may state properties of schema.org as RDFa does."""
+    return "property=" in html and ("vocab=" in html or "schema:" in html)
 
 
 def files_of(body: HtmlElement) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
+from ..embedded_content import has_rdfa
 from .content import MAX_FACTS, MAX_STATED, Fact, is_beside, line_text
 
 #: Properties of schema.org that tell products, events and offers apart.
@@ -18,7 +19,7 @@ _PROPERTIES = frozenset(
     "color size material pattern model serialnumber startdate enddate streetaddress "
     "addresslocality postalcode product:price:amount product:retailer_item_id".split()
 )
-_WITH_PROPERTY = etree.XPath("descendant::*[@itemprop]")
+_WITH_PROPERTY = etree.XPath("descendant::*[@itemprop or @property]")
 _META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
@@ -37,8 +38,8 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
     found: list[Fact] = []
     if "ld+json" in html:
         found += islice(_linked_data(tree), MAX_FACTS)
-    if "itemprop" in html:
-        found += islice(_microdata(tree), MAX_FACTS)
+    if "itemprop" in html or has_rdfa(html):
+        found += islice(_of_elements(tree), MAX_FACTS)
     if "product:" in html or TITLE_PROPERTY in html:
         for meta in islice(cast("list[HtmlElement]", _META(tree)), _MAX_META):
             name, stated = meta.get("property", "").lower(), meta.get("content", "")[:MAX_STATED]
@@ -47,10 +48,12 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
     return list(dict.fromkeys(found))
 
 
-def _microdata(tree: HtmlElement) -> Iterator[Fact]:
+def _of_elements(tree: HtmlElement) -> Iterator[Fact]:
+    """Yield the properties in microdata and RDFa, whose names may have a prefix: "schema:price"."""
     body = tree.find(".//body")
     for element in cast("list[HtmlElement]", _WITH_PROPERTY(tree)):
-        name = element.get("itemprop", "").strip().lower()
+        name = element.get("itemprop") or element.get("property", "").rpartition(":")[2]
+        name = name.strip().lower()
         if name in _PROPERTIES and not is_beside(element, tree if body is None else body):
             stated = element.get("content") or element.get("value") or line_text(element)
             if stated:

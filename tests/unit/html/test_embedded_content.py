@@ -86,6 +86,8 @@ CARRIERS = {
     # Two addresses of mail under one key.
     "protected address": '<a class="__cf_email__" data-cfemail="2a4b4b6a4b04{}9">Report</a>',
     "microdata's content": '<meta itemprop="price" content="1{}.90">',
+    "RDFa": '<i vocab="https://schema.org/"><i property="price" content="1{}.90"></i></i>',
+    "RDFa with a prefix": '<span property="schema:price" content="1{}.90"></span>',
 }
 #: What differs from one copy to the next.
 PASSING = {
@@ -119,6 +121,8 @@ PASSING = {
     "address of a page in data": '<script type="application/json">'
     '{{"next": "https://a.example/page/{}"}}</script>',
     "address of a page in microdata": '<link itemprop="url" href="https://a.example/{}">',
+    "counter in microdata": '<meta itemprop="interactionCount" content="UserComments:{}">',
+    "counter in RDFa": '<i property="schema:commentCount" content="{}"></i>',
     "moment of a picture in data": '<script type="application/json">'
     '{{"image": "https://cdn{}.example/a.jpg?t={}"}}</script>',
     "address of a page in a program": "<script>open('https://a.example/{}')</script>",

@@ -347,6 +347,15 @@ def test_properties_of_the_product_itself_count():
     ]
 
 
+def test_properties_in_rdfa_count_with_and_without_a_prefix():
+    price = "<i property=schema:price content=12.5></i><b property=schema:name>Kettle</b>"
+    assert facts(price) == [("price", "12.5")]
+    assert facts("<div vocab=https://schema.org/><i property=sku>AB-1</i></div>") == [
+        ("sku", "AB-1")
+    ]
+    assert facts("<i property=sku>AB-1</i>") == []
+
+
 @pytest.mark.parametrize("broken", ["{", "[" * 100_000, "5", '"sku"', "", '{"price": null}'])
 def test_linked_data_that_cannot_be_read_costs_itself_only(broken):
     assert facts("<p>Colour: red</p>", LINKED.format(broken)) == [("Colour", "red")]
