@@ -18,6 +18,7 @@ from ..text.titles import (
     title_words,
     without_list_kind,
     without_names,
+    without_notes,
 )
 from .site_boilerplate import SiteBoilerplate
 
@@ -52,7 +53,8 @@ def headings_name_others(page: PageSignature, other: PageSignature) -> bool:
     A heading that the title does not repeat does if the other page has such a one as well. If the
     titles are not equal, so does one that repeats other parts of its title: of "Tent | Shop" and
     "Tent - Blue | Shop" the second may be a copy in another section, but not if "Tent - Blue" is
-    its heading. A label in front is that of a view: "Print: Tent".
+    its heading. A label in front is that of a view: "Print: Tent". A heading whose parts the other
+    title has too may be the site's name.
     """
     if page.title == other.title:
         return headings_differ(page, other)
@@ -62,9 +64,13 @@ def headings_name_others(page: PageSignature, other: PageSignature) -> bool:
         return name_other_versions(named, others)
     if headings_differ(page, other):
         return True
+    named, others = _for_comparison(page, other, *map(without_notes, (named, others)))
     if not (named and others):
         return False
-    named, others = _for_comparison(page, other, named, others)
+    if set(named).isdisjoint(others) and (
+        set(named) <= set(other.title) or set(others) <= set(page.title)
+    ):
+        return False
     return len(named) != len(others) or not all(map(_are_one_but_for_label, named, others))
 
 

@@ -24,6 +24,14 @@ LIST_KINDS = frozenset(
     "рубрика категория метка тег カテゴリー カテゴリ タグ 카테고리 태그".split()
 )
 
+#: Words of notes on an edited text, normalised: "Night bus returns (updated)".
+NOTE_WORDS = frozenset(
+    "updated update corrected correction revised edited aktualisiert korrigiert überarbeitet "
+    "actualizado actualizada corregido actualisé mis à jour mise corrigé aggiornato corretto "
+    "atualizado corrigido bijgewerkt gecorrigeerd zaktualizowano обновлено обновление исправлено "
+    "更新 已更新 更新版 修订 修訂 更正 訂正 修正 업데이트 수정 정정".split()
+)
+
 #: Words that deny what follows, normalised.
 NEGATIONS = frozenset(
     "no non not never without kein keine keinen nicht ohne nie pas sans jamais sin nunca não sem "
@@ -141,6 +149,11 @@ def without_signs(segment: Segment) -> Segment:
     while words and _SIGN.fullmatch(words[-1]):
         words = words[:-1]
     return words
+
+
+def without_notes(title: Title) -> Title:
+    """Remove the parts of a title that are notes on an edited text."""
+    return tuple(part for part in title if not NOTE_WORDS.issuperset(part))
 
 
 def without_list_kind(title: Title) -> Title:

@@ -40,7 +40,9 @@ def reason(one: str, other: str, *, beside: tuple[str, str] = ("", "")) -> str |
         judge.check(url=f"http://a.example/o{n}", html=page(f"{title} | Shop", title, "", text))
     titles = zip((one, other), beside, strict=True)
     a, b = (
-        judge.signature(url=f"http://a.example/{n}", html=page(f"{title} | Shop", title, stated))
+        judge.signature(
+            url=f"http://a.example/{n}", html=page(f"{title} | Shop", title or "Shop", stated)
+        )
         for n, (title, stated) in enumerate(titles)
     )
     boilerplates = judge.store.boilerplates
@@ -73,6 +75,9 @@ def test_parts_of_the_title_that_the_heading_repeats(title, heading, repeated):
         ("Tent", "Tent - Blue", "title_differs"),
         ("Tent - Red", "Tent (Blue)", "title_differs"),
         ("Tent", "Print: Tent", None),
+        ("Tent", "Tent (updated)", None),
+        ("帐篷", "帐篷（更新）", None),
+        ("Tent", "", None),
     ],
 )
 def test_a_part_that_the_heading_repeats_names_the_page(one, other, expected):
