@@ -91,7 +91,7 @@ def _name_other_values(title: Title, other: Title, boilerplate: SiteBoilerplate)
     of them is boilerplate and the other, which it stands in place of, is not. Versions of a manual
     are compared elsewhere.
     """
-    if len(title) != len(other):
+    if title == other or len(title) != len(other):
         return False
     own = boilerplate.titles.own_parts
     are_versions = name_other_versions(title, other)

@@ -27,17 +27,17 @@ MAX_CODES = MAX_FACTS + MAX_FIELDS + 1
 #: The two lowest bits of a code say what it stands for; then the first bits of a hash come, of a
 #: field those of its label and of its value, or a bit for each part of the title that the heading
 #: repeats.
-_OTHER, _HEADING, _FIELD, _TITLED = range(4)
+_OTHER, _HEADING, _FIELD, _PARTS = range(4)
 _KIND_BITS, _VALUE_BITS, _LABEL_BITS = 2, 14, 16
-#: Of scripts that have blanks between words.
-_LETTER = "[0-9a-zà-ʯͰ-ԯ]"
 _KINDS, _VALUES = np.uint64(2**_KIND_BITS), np.uint64(2**_VALUE_BITS)
+#: Digits and normalised letters of scripts that have blanks between words.
+_LETTER = re.compile("[0-9a-zà-ʯͰ-ԯ]")
 
 
-def packed_facts(facts: Sequence[Fact], titled: int = 0) -> bytes:
+def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
     """Return the codes of facts, four bytes each: of headings, of others, and of fields, ascending.
 
-    :param titled: a bit for each part of the title that the heading repeats, the lowest for the
+    :param in_heading: a bit for each part of the title that the heading repeats, the lowest for the
         first one; at most :data:`~scrapy_neardup.text.titles.MAX_PARTS` bits.
 
     Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept. Of more fields
@@ -61,7 +61,7 @@ def packed_facts(facts: Sequence[Fact], titled: int = 0) -> bytes:
             + _first_bits(values, _VALUE_BITS) * _KINDS
             + np.uint64(_FIELD)
         )[:MAX_FIELDS],
-        np.array([titled] if titled else [], np.uint64) * _KINDS + np.uint64(_TITLED),
+        np.array([in_heading] if in_heading else [], np.uint64) * _KINDS + np.uint64(_PARTS),
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
 
@@ -87,7 +87,7 @@ def _codes(page: PageSignature, *kinds: int) -> set[int]:
     }
 
 
-def titled_parts(heading: str, parts: Sequence[str], title: Sequence[Segment]) -> int:
+def heading_bits(heading: str, parts: Sequence[str], title: Sequence[Segment]) -> int:
     """Return a bit for each part of a title that a page's heading repeats, the first one lowest.
 
     :param parts: the title's parts as they are.
@@ -102,14 +102,20 @@ def titled_parts(heading: str, parts: Sequence[str], title: Sequence[Segment]) -
 
 def _has_words(text: str, words: str) -> bool:
     """Has a text these words, and not as a part of longer ones?"""
-    is_in_word = rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})"
-    return words in text and re.search(is_in_word, text) is not None
+    # To compile a regular expression for each title would take longer.
+    start = text.find(words)
+    while start >= 0:
+        end = start + len(words)
+        if not _LETTER.search(text[max(0, start - 1) : start] + text[end : end + 1]):
+            return True
+        start = text.find(words, start + 1)
+    return False
 
 
 def parts_in_heading(page: PageSignature) -> Title:
     """Return the parts of a page's title that its heading repeats."""
-    titled = sum(code // int(_KINDS) for code in _codes(page, _TITLED))
-    return tuple(part for i, part in enumerate(page.title) if titled >> i & 1)
+    bits = sum(code // int(_KINDS) for code in _codes(page, _PARTS))
+    return tuple(part for i, part in enumerate(page.title) if bits >> i & 1)
 
 
 def headings_differ(page: PageSignature, other: PageSignature) -> bool:
@@ -126,10 +132,10 @@ def states_more(page: PageSignature, other: PageSignature) -> bool:
     return not facts <= others
 
 
-def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
+def fields_differ(page: PageSignature, other: PageSignature, *, with_title: bool = True) -> bool:
     """Has each of two pages a value behind a label that the other one has other values behind?
 
-    :param same_title: whether the title that a page names for machines counts.
+    :param with_title: whether the title that the pages state for machines (``og:title``) counts.
     """
     if page.facts == other.facts:
         return False
@@ -139,13 +145,13 @@ def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool
         {code // span for code in each} for each in (fields - others, others - fields)
     )
     common = own & others_own
-    if not same_title:
+    if not with_title:
         common.discard(_title_label())
     return bool(common)
 
 
 @cache
 def _title_label() -> int:
-    """Return the bits for the label of the title that a page names for machines."""
+    """Return the bits that stand for the label ``og:title`` in a code."""
     [label] = _first_bits(_text_hashes([TITLE_PROPERTY]), _LABEL_BITS).tolist()
     return int(label)

@@ -313,11 +313,11 @@ class Signer:
         spans = self._spans([*(text for text, _ in texts), *chain.from_iterable(parts)])
         of_texts, of_parts = spans[: len(pages)], iter(spans[len(pages) :])
         titles = [list(map(tuple, _with_signs(each, of_parts))) for each in parts]
-        titled = map(facts.titled_parts, (page.main.heading for page in pages), parts, titles)
+        in_heading = map(facts.heading_bits, (page.main.heading for page in pages), parts, titles)
         batch = self._vocabulary.read(*of_texts)
         sketches = sketches_of(shingle_hashes_of_each(batch.units(), self._shingle_key))
         samples = map(_Sample, of_texts, batch.features, batch.word_sums, batch.values, sketches)
-        return list(map(self._signature, pages, texts, map(title_of, titles), titled, samples))
+        return list(map(self._signature, pages, texts, map(title_of, titles), in_heading, samples))
 
     def _spans(self, texts: Sequence[str]) -> list[Spans]:
         if isinstance(self._tokenize, ScriptTokenizer):
@@ -325,7 +325,7 @@ class Signer:
         return [Spans.of(list(self._tokenize(without_marks(text)))) for text in texts]
 
     def _signature(
-        self, page: ReadPage, text: Folded, title: Title, titled: int, sample: _Sample
+        self, page: ReadPage, text: Folded, title: Title, in_heading: int, sample: _Sample
     ) -> PageSignature:
         shown = single_spaced(page.main.shown)
         # Where a custom tokenizer's tokens stand in the text is unknown.
@@ -351,7 +351,7 @@ class Signer:
             n_heading=n_heading,
             passages=page.passages,
             value=page.value,
-            facts=facts.packed_facts(page.main.facts, titled),
+            facts=facts.packed_facts(page.main.facts, in_heading),
             word_sums=sample.word_sums,
             quick_sketch=page.quick_sketch,
         )

@@ -70,13 +70,14 @@ _DECORATION = " \t-–−—―·•…«»‹›★☆"
 #: Left where the site's name is missing.
 _OPEN_END = regex.compile(r"\s[-–−]+$")
 
-#: A number of two or more short parts, such as 3.11, v2.4.2 or 3.15.0a1, in the words of a part of
-#: a title; not in a date with a year. One of two parts stands behind a word, and no unit behind it:
-#: "2.5 mg" and "1.6 TDI" are no versions.
+#: Units of measure: "2.5 mg" is no version.
 _UNIT = (
     r"(?:[mkµ]?g|mcg|[mcd]?l|[mck]?m|km/h|mph|in|inch|ft|oz|lbs?|[km]?w|k?wh|ps|hp|v|[mgt]b|"
     r"[mg]?hz)"
 )
+#: A number of two or more short parts, such as 3.11, v2.4.2 or 3.15.0a1, in the words of a part of
+#: a title; not in a date with a year. One of two parts needs a word in front: "1.6 TDI" is no
+#: version.
 _VERSION = regex.compile(
     r"(?<!\S)(?<!\d )(?:(?<=\w )|(?=v|(?:\d{1,3} ){2}\d))"
     rf"v?\d{{1,3}}(?: \d{{1,3}}(?:(?:a|alpha|b|beta|c|rc|dev)\d{{0,3}})?)+(?!\S| \d| {_UNIT}\b)"

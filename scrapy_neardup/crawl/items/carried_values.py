@@ -240,7 +240,7 @@ def _bound_to(callback: Any) -> list[Any]:
     if isinstance(callback, MethodType):
         return [callback.__self__, callback.__func__]
     if not isinstance(callback, FunctionType):
-        # An object that is called.
+        # An object with a method __call__.
         return [] if callback is None else [callback]
     bound = []
     for cell in callback.__closure__ or ():
