@@ -48,6 +48,9 @@ MAX_ADDED_TO_LIST = 1
 MAX_MORE_TEXT_OF_LIST = 12
 #: Each of two texts has a passage of its own if each has a stretch of so many values of its own.
 MIN_ADDED_TO_EACH = 3
+#: A name or number tells two pages of one title apart beside so many stretches, for each name, that
+#: only one text has: an ad may have a sentence more.
+MAX_ADDED_TO_REPLACED = 2
 #: On two sites, texts under one title may resemble by less when so large a part of one text's
 #: values is in the other, and of the other's in the one. The difference of the resemblance from 1
 #: may then be so many times that of ``min_similarity``.
@@ -88,13 +91,14 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
     if _is_cut(page, other):
         # In a long text a word may have been edited.
         return False
+    # Else a heading that one text lacks may stand against a word that only the other one has.
     is_even = sums[:3] == others[:3]
     if not (page.is_list and other.is_list):
         numbers_differ, dates_differ = numbers_were_replaced(page.value_codes, other.value_codes)
-        if dates_differ or (is_even and numbers_differ):
+        if dates_differ or (numbers_differ and (is_even or found.added <= MAX_ADDED_TO_REPLACED)):
             return True
-    # Else a heading that one text lacks may stand against a word that only the other one has.
-    return (is_even and found.words > 0) or name_was_replaced(sums, others, found)
+    names_differ = found.words > 0 and found.added <= MAX_ADDED_TO_REPLACED * found.words
+    return names_differ or (is_even and found.words > 0) or name_was_replaced(sums, others, found)
 
 
 def _only_number_differs(page: PageSignature, other: PageSignature, found: Difference) -> bool:
