@@ -152,12 +152,12 @@ _OF_DATES = _Words(
     *"updat* modif* edit* created generat* print* access* retriev* download* archiv* compil* built "
     "revis* verified sync* index* check* crawled fetched today now current currently view* visit* "
     "seen logged copyright posted publish* submitted added listed uploaded registered joined "
-    "as chang* review* server local clock rendered snapshot effective last "
+    "chang* review* server local clock rendered snapshot login "
     "deliver* dispatch* ships shipping "
     "aktuali* änderung geändert gedruckt abgerufen abruf* ausdruck heute aktuell* jetzt erstellt "
-    "veröffentlicht gepostet geschrieben registriert stand lieferung letzte zuletzt written "
+    "veröffentlicht gepostet geschrieben registriert stand lieferung zuletzt written "
     "jour imprimé consulté* actuellement aujourd publié* modifi* livraison "
-    "actuali* impreso consultado hoy publicado* última último entrega "
+    "actuali* impreso consultado hoy publicado* entrega "
     "aggiorna* stampato oggi pubblicat* consegna atualiza* acesso hoje "
     "wijzig* bijgewerkt gesprint afgedrukt vandaag aktualiza* zaktualiz* dziś dzisiaj wydruk* "
     "dostępu opublikowan* обновл* изменен* изменён* обращения текущ* сейчас сегодня распечатан* "
@@ -166,6 +166,8 @@ _OF_DATES = _Words(
     "发帖 注册 "
     "閲覧 本日 編集 公開 投稿 印刷 업데이트 수정 편집 현재 오늘 등록 작성 게시 배송".split()
 )
+#: The same in a row.
+_AS_OF = frozenset(("as", "of"))
 #: Words of short times, behind the numbers of how long something took or is ago.
 _OF_TIMES = _Words(
     *"sec secs second seconds ms s msec sekunden sek seconde secondes jours heures segundos "
@@ -216,7 +218,7 @@ def neighbours_of(tokens: Sequence[str]) -> npt.NDArray[np.uint8]:
             + (token in _OF_DATES) * _BEFORE_DATE
             + (token in _OF_TIMES) * _AFTER_NUMBER
             + (token in _OF_COUNTERS.pieces or token in _NEAR_NUMBERS.pieces) * _PIECE
-            + (token in _OF_DATES.pieces) * _PIECE_OF_DATE
+            + (token in _OF_DATES.pieces or token in _AS_OF) * _PIECE_OF_DATE
         )
     return found
 
@@ -250,4 +252,5 @@ def _have(neighbours: npt.NDArray[np.uint8], word: int, piece: int) -> npt.NDArr
 
 def is_date_of_visit(text: str) -> bool:
     """Return whether a short text, with or without its date, says that it is that of a visit."""
-    return any(token in _OF_DATES for token in _WORD.findall(normalize(text)))
+    words = _WORD.findall(normalize(text))
+    return any(word in _OF_DATES for word in words) or words[:2] == ["as", "of"]

@@ -15,6 +15,8 @@ _AFTER_HOURS, _AFTER_MINUTES = (
     np.array(list(map(ord, of)), np.uint32) for of in ("时時点點시", "分분")
 )
 _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
+#: The digits of the last hour of a day, and the first one of its last minute.
+_TWO, _FOUR, _FIVE = ord("2"), ord("4"), ord("5")
 #: The last digits of the minutes at which something takes place.
 _LAST_OF_MINUTES = np.array([_ZERO, ord("5")], np.uint32)
 #: The first two characters of a year, 19 or 20, as one number.
@@ -38,7 +40,8 @@ def are_of_dates(
 
     Such numbers are: years from 1900 to 2099; one or two digits near a month or before a character
     such as ``月``; and one or two digits next to a dash or slash and another digit, or to a
-    colon and two. Two single digits with a dash between them, such as 3-0, are a score.
+    colon and two. Two single digits with a dash between them, such as 3-0, are a score, and so are
+    31:28 and 1:72, which are no times of a day.
     """
     starts, lengths = spans.starts[places], spans.lengths[places]
     ends = starts + lengths
@@ -56,6 +59,7 @@ def are_of_dates(
     after = are_in(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
     is_named = near_month | are_in(at(ends), _AFTER)
     is_linked = (before & is_minute | after & is_hour) & ~_are_scores(spans, places, before, after)
+    is_linked &= ~_are_no_times(spans, places)
     found: npt.NDArray[np.bool_] = is_year | (is_short & (is_linked | is_named))
     return found | _are_dotted(is_year, is_short, (at(ends) == ord(".")), starts, ends)
 
@@ -79,7 +83,45 @@ def are_of_visits(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     has_minutes = are_in(at(ends), _AFTER_HOURS) & _is_digit(at(ends + 1))
     is_odd_hour = has_minutes & ~are_in(at(behind_hour), _LAST_OF_MINUTES)
     is_odd: npt.NDArray[np.bool_] = (is_hour | is_behind) & (~is_full | has_seconds)
-    return is_odd | minutes | is_odd_hour
+    return (is_odd & ~_are_no_times(spans, places)) | minutes | is_odd_hour
+
+
+def are_years_of_facts(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return whether each number has four digits and the word "in" before it: "built in 1978"."""
+    starts = spans.starts[places]
+    before = [spans.codes.take(starts - gap, mode="clip") for gap in (4, 3, 2, 1)]
+    is_in = np.logical_and.reduce(
+        [codes == ord(letter) for codes, letter in zip(before, " in ", strict=True)]
+    )
+    found: npt.NDArray[np.bool_] = is_in & (spans.lengths[places] == 4) & (starts > 3)
+    return found
+
+
+def _are_no_times(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Return whether each number is next to a colon, but more than hours or minutes can be."""
+    starts, lengths = spans.starts[places], spans.lengths[places]
+    ends = starts + lengths
+
+    def at(where: npt.NDArray[np.intp]) -> CodePoints:
+        return spans.codes.take(where, mode="clip")
+
+    def are_hours(tens: CodePoints, units: CodePoints) -> npt.NDArray[np.bool_]:
+        found: npt.NDArray[np.bool_] = (tens < _TWO) | ((tens == _TWO) & (units <= _FOUR))
+        return found
+
+    is_before = (at(ends) == _COLON) & _is_digit(at(ends + 1))
+    is_behind = (at(starts - 1) == _COLON) & _is_digit(at(starts - 2)) & (starts > 1)
+    is_hour = is_behind | (lengths == 1) | ((lengths == 2) & are_hours(at(starts), at(starts + 1)))
+    # Seconds stand behind two digits that are minutes.
+    is_second = (at(starts - 4) == _COLON) & (starts > 3)
+    has_tens = _is_digit(at(starts - 3)) & (starts > 2)
+    is_behind_hour = ~has_tens | (
+        are_hours(at(starts - 3), at(starts - 2)) & ~(_is_digit(at(starts - 4)) & (starts > 3))
+    )
+    is_minute = (at(starts) <= _FIVE) & (is_second | is_behind_hour)
+    no_hour = is_before & ~(is_hour & (at(ends + 1) <= _FIVE))
+    found: npt.NDArray[np.bool_] = no_hour | (is_behind & ~is_minute)
+    return found
 
 
 def _are_scores(

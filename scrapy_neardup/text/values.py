@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .characters import BLANK, are_cut_into_pairs, are_in
-from .dates import are_near, are_of_dates, are_of_visits
+from .dates import are_near, are_of_dates, are_of_visits, are_years_of_facts
 from .idf import IdfTable, token_hashes
 from .known_words import MONTHS, NAMES
 from .marks import RAISED
@@ -29,7 +29,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-12"
+VERSION = "values-13"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -205,6 +205,7 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         is_signed = ~of_dates & (_are_negative(spans, places) | _have_sign_behind(spans, places))
         dated = numbers[of_dates]
         codes_of_dates = _as_of_dates(found[dated] & ~_FLAGS, spans, places[of_dates])
+        of_visits[numbers[are_years_of_facts(spans, places) & ~near_month]] = 0
         found[numbers] &= ~_DATE_OF_VISIT
         found[dated] = codes_of_dates | of_visits[dated]
         found[numbers[is_signed]] += FIRST_SIGNED - FIRST_NUMBER

@@ -65,6 +65,8 @@ def kinds(text: str) -> str:
         ("version 3.12", "wnn"),
         ("the score was 3:1", "wnn"),
         ("at 3:10 and at 12:5", "ddnn"),
+        ("it was 31:28, 101:98 and 1:72", "nnnnnn"),
+        ("at 24:00 and at 00:59:31 and at 12:31:58", "dddddddd"),
         ("it was 3-0 and then 2-1", "nnnn"),
         ("is CVE-2024-10321 and is ISO-8859-1 and is 3-200", "wwwwwdn"),
         ("is UTF-8 and is May-2024 and is 5-May-2024", "wnddddd"),
@@ -158,6 +160,10 @@ def test_dashes_and_bullets_do_not(one, other):
         ("it has 5 beds", "it has 12 beds", True, False),
         ("it has 1,005 beds", "it has 1,012 beds", True, False),
         ("lot 5 on 5 March", "lot 7 on 6 March", True, True),
+        ("it was built in 1978", "it was built in 1985", True, True),
+        ("it is effective on 5 March", "it is effective on 6 March", True, True),
+        ("the last day is 5 March", "the last day is 6 March", True, True),
+        ("it was 31:28 of it", "it was 29:27 of it", True, False),
         # one date in another format
         ("on 5 March 2026 it is", "on Mar 5, 2026 it is", False, False),
         ("on 5 March 2026 it is", "on 2026-03-05 it is", False, False),
@@ -176,6 +182,8 @@ def test_dashes_and_bullets_do_not(one, other):
         ("المشاهدات: 412", "المشاهدات: 415", False, False),
         ("only 3 left", "only 4 left", False, False),
         ("updated on 5 March", "updated on 6 March", False, False),
+        ("as of 5 March", "as of 6 March", False, False),
+        ("copyright 2024", "copyright 2025", False, False),
         ("更新日期:2026年3月5日", "更新日期:2026年3月12日", False, False),
         ("last updated by it on 2026-03-05", "last updated by it on 2026-03-12", False, False),
         # what has the words of none of these
