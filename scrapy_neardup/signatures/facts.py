@@ -19,7 +19,7 @@ from ..text.values import CODE
 from .signature import PageSignature
 
 #: Version of the facts, for the recipe.
-VERSION = "facts-11"
+VERSION = "facts-12"
 #: Number of facts that are kept of a page, and of fields beside them.
 MAX_FACTS, MAX_FIELDS = 16, 16
 #: Number of codes of a page, with the one for the parts of its title.

@@ -56,6 +56,23 @@ _PART_OF_DATE = re.compile(rf"(\d{{1,2}}:\d\d)(:\d\d)?|\d+|{_MONTH}", re.IGNOREC
 #: Labels that stand for the date of a page as well as for that of an event.
 _ANY_DATE = re.compile(r"date|datum|日期|时间|時間", re.IGNORECASE)
 
+#: A time alone: that of an event, or a score, a scale, a length.
+_CLOCK_ALONE = re.compile(r"\d{1,3}:\d\d")
+_LABEL_OF_CLOCK = re.compile(
+    r".*(?:time|clock|uhr|zeit|heure|hora\b|\bora\b|czas|godzina|время|时间|時間|时刻|시간|시각)",
+    re.IGNORECASE,
+)
+#: Number and unit of what a page is about as often as of a counter, behind other labels.
+_MEASURE = re.compile(
+    r"\d[\d.,]* ?(?:guests?|days?|members?|pages?|words?|points?|stars?|levels?|users?|"
+    r"gäste|tage|seiten|mitglieder|invités|jours|huéspedes|días|ospiti|giorni)",
+    re.IGNORECASE,
+)
+_COUNTDOWN = re.compile(
+    r"(?:.*\b)?(?:in|left|ends?|ending|remain\w*|closes?|since|ago|online|until|noch|endet|reste)",
+    re.IGNORECASE,
+)
+
 #: Columns of the longest value, of the longest date, and the first character of two columns.
 _MAX_WIDTH, _MAX_DATE, _FIRST_WIDE = 24, 48, "\u2e80"
 _SENTENCE_ENDS = ("!", "?", "。", "！", "？")
@@ -96,17 +113,30 @@ def telling_value(label: str, value: str) -> str | None:
     width = len(value) + sum(character >= _FIRST_WIDE for character in value)
     if not 0 < width <= _MAX_DATE or value.endswith(_SENTENCE_ENDS):
         return None
-    # "Ends in: 3 days" is a countdown.
-    if names_a_counter(value) or not any(map(str.isalpha, label)):
+    if not any(map(str.isalpha, label)) or _is_counted(label, value):
         return None
     date = date_of_event(value)
     if date is not None:
         return date if _is_label_of_event(label) else None
     is_told = width <= _MAX_WIDTH and (
         _EVENT.match(label)
-        or not (is_byline(label) or is_label_of_counter(label, value) or has_date(value))
+        or not (is_byline(label) or is_label_of_counter(label, value) or _has_date(label, value))
     )
     return value if is_told else None
+
+
+def _is_counted(label: str, value: str) -> bool:
+    """Is a value that of a counter, such as "51 views" or, behind "Ends in", "3 days"?"""
+    if not (names_a_counter(value) and any(map(str.isdigit, value))):
+        return False
+    return _COUNTDOWN.fullmatch(label) is not None or not _MEASURE.fullmatch(value)
+
+
+def _has_date(label: str, value: str) -> bool:
+    """Has a value a date in it, or a time that may be that of a visit?"""
+    if _CLOCK_ALONE.fullmatch(value):
+        return is_date_of_visit(label) or _LABEL_OF_CLOCK.fullmatch(label) is not None
+    return has_date(value)
 
 
 def _is_label_of_event(label: str) -> bool:

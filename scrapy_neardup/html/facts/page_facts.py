@@ -3,7 +3,7 @@
 Two products may have one title and one description, and differ in the price or the colour that
 stand in a box beside it, or in their size. Copies of a page differ outside the text too: in
 counters, clocks and recommended pages. So only facts of the page's own content count, between its
-heading and the end of its text.
+heading and the end of its text, and around it only fields, which a copy may lack.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _LABEL_ENDS = ":： "
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
 #: The colon of "12:30" is none of a label.
 _LABELLED = re.compile(
-    rf"([^:：]{{0,{MAX_LABEL}}}[^\d\s:：]) ?[:：] ?([^\s:：][^:：]{{0,{MAX_LABEL}}})"
+    rf"([^:：]{{0,{MAX_LABEL}}}[^\d\s:：]) ?[:：] ?"
+    rf"([^\s:：](?:[^:：]|(?<=\d):(?=\d\d)){{0,{MAX_LABEL}}})"
 )
 _LINES, _MAX_LINE = ("p", "li", "div"), 100
 #: With so many characters, the main text says the same whatever label stands before it.
@@ -76,7 +77,8 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     found = (
         each.fact
         for each in chain.from_iterable(stated)
-        if (each.has_place or not _is_in(each, main)) and not is_beside(each.element, content.root)
+        if (each.has_place or not _is_in(each, main))
+        and not is_beside(each.element, content.root, content.around)
     )
     return list(dict.fromkeys(found))
 
@@ -109,18 +111,20 @@ def _has(main: str, text: str) -> bool:
 
 
 def _rows(content: Content) -> Iterator[Stated]:
-    for row in table_rows([*islice(content.rows("tr"), MAX_FACTS)], line_text):
-        yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
+    for row in table_rows([*islice(content.rows_and_rest("tr"), MAX_FACTS)], line_text):
+        if content.is_behind_heading(row.element):
+            yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
         if row.n_stated == 1:
             yield from _field(row.element, row.label, row.stated)
 
 
 def _terms(content: Content) -> Iterator[Stated]:
-    for term in islice(content.rows("dt"), MAX_FACTS):
+    for term in islice(content.rows_and_rest("dt"), MAX_FACTS):
         described = term.getnext()
         if described is not None and described.tag == "dd":
             label, text = line_text(term) or "", line_text(described) or ""
-            yield from _stated(term, label, text)
+            if content.is_behind_heading(term):
+                yield from _stated(term, label, text)
             yield from _field(term, label, text)
 
 
@@ -158,7 +162,7 @@ def _labels(content: Content) -> Iterator[Stated]:
     if ":" not in content.text and "：" not in content.text:
         return
     count = 0
-    for line in content.lines(*_LINES):
+    for line in content.rows_and_rest(*_LINES):
         beginning = (line.text or "").lstrip()
         if len(beginning) > _MAX_LINE or len(line) >= MAX_DESCENDANTS:
             continue
@@ -166,7 +170,7 @@ def _labels(content: Content) -> Iterator[Stated]:
             beginning += f"{element.text}{element.tail}"
         if ":" in beginning or "：" in beginning:
             found = _LABELLED.fullmatch(line_text(line) or "")
-            if found and not is_byline(found[1]):
+            if found and content.is_before_end(line) and not is_byline(found[1]):
                 yield from _stated(line, found[1], found[2])
             if found:
                 yield from _field(line, found[1], found[2])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from itertools import accumulate, chain, islice
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, filterfalse, islice
 from typing import Any, cast
 
 from lxml import etree
@@ -21,20 +21,42 @@ _MAX_LEVELS, _MAX_ANCESTORS = 2, 6
 
 
 def prices(content: Content) -> Iterator[Stated]:
-    """Yield the prices that are not within links; their parts may be in several elements."""
-    own = (each for each in _elements_of_prices(content) if content.is_before_end(each))
-    for element in islice(own, MAX_FACTS):
-        around = chain([element], islice(element.iterancestors(), _MAX_LEVELS))
-        found = (prices_in(line_text(each) or "") for each in around)
-        for price in next(filter(None, found), []):
-            yield Stated(element, "", price, Fact("", price.replace(" ", "")))
+    """Yield the prices that are not within links; their parts may be in several elements.
+
+    Of those around the content, only the next one counts, as a field.
+    """
+    elements = [*_elements_of_prices(content)]
+    for element in islice(filter(content.is_before_end, elements), MAX_FACTS):
+        for price in _prices_at(element):
+            yield Stated(element, "", price, Fact("", price))
+    next_one = _next_price(content, [*filterfalse(content.is_before_end, elements)])
+    if next_one is not None:
+        for price in _prices_at(next_one)[:1]:
+            yield Stated(next_one, "", price, Fact("price", price, is_field=True))
+
+
+def _prices_at(element: HtmlElement) -> list[str]:
+    """Return the prices of which an element has a part."""
+    around = chain([element], islice(element.iterancestors(), _MAX_LEVELS))
+    found = (prices_in(line_text(each) or "") for each in around)
+    return [price.replace(" ", "") for price in next(filter(None, found), [])]
+
+
+def _next_price(content: Content, elements: Sequence[HtmlElement]) -> HtmlElement | None:
+    """Return the first element below the text, or else the last one above the heading."""
+    below = filterfalse(content.is_above_heading, elements)
+    above = filter(content.is_above_heading, reversed(elements))
+    for part in (below, above):
+        if (found := next(filter(content.is_own, islice(part, MAX_FACTS)), None)) is not None:
+            return found
+    return None
 
 
 def _elements_of_prices(content: Content) -> Iterator[HtmlElement]:
     """Yield the elements of all texts that a price is or begins in, or extends to."""
     if not any(map(str.isdigit, content.text)):
         return
-    texts = [text for text in cast("list[str]", _TEXTS(content.root)) if not text.isspace()]
+    texts = [text for text in cast("list[str]", _TEXTS(content.whole)) if not text.isspace()]
     # What is too long keeps those around it apart.
     pieces = [" ".join(text.split()) if len(text) <= MAX_STATED else "\n" for text in texts]
     joined = " ".join(pieces)
@@ -43,7 +65,9 @@ def _elements_of_prices(content: Content) -> Iterator[HtmlElement]:
         joined = " ".join(pieces)
     if not (prices := price_places(joined)):
         return
-    placed = [text for text in cast("list[Any]", _PLACED_TEXTS(content.root)) if not text.isspace()]
+    placed = [
+        text for text in cast("list[Any]", _PLACED_TEXTS(content.whole)) if not text.isspace()
+    ]
     ends = [*accumulate(len(piece) + 1 for piece in pieces)]
     last = 0
     for begin, end in prices:

@@ -27,7 +27,8 @@ def page(beside: str, head: str = "", below: str = "") -> str:
     """What stands between the heading and the main text, and below that."""
     return (
         f"<html><head><title>Kettle</title>{head}</head><body><nav>Shop: tea</nav>"
-        f"<div><h1>Kettle</h1>{beside}<p>{FERRY}</p>{below}</div><p>Shop: tea for $9</p></body>"
+        f"<main><div><h1>Kettle</h1>{beside}<p>{FERRY}</p>{below}</div></main>"
+        "<p>Shop: tea for $9</p></body>"
     )
 
 
@@ -108,6 +109,16 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Available sizes", "S, M", True),
         ("Last name", "Smith", True),
         ("Power", "1950 W", True),
+        ("Status", "sold", True),
+        ("Format", "online", True),
+        ("Sleeps", "4 guests", True),
+        ("Notice period", "14 days", True),
+        ("Popularity", "51 views", False),
+        ("Doors", "19:00", True),
+        ("Duration", "3:42", True),
+        ("Scale", "1:72", True),
+        ("Server time", "19:32", False),
+        ("Updated", "19:32", False),
         ("Verfügbarkeit", "3 Stück", False),
         ("Page views", "42", False),
         ("Просмотров", "42", False),
@@ -215,6 +226,32 @@ def test_without_a_first_heading_the_last_one_above_the_text_counts(above, headi
 def test_lines_within_the_text_are_the_extractors():
     html = page(f"<div>Leeds</div><p>{FERRY}</p><div>York</div>")
     assert fields(html, ferry) == [("", "Leeds")]
+
+
+@pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        ("KETTLE<table><tr><td>Colour<td>red</table>", [("Colour", "red")]),
+        ("<table><tr><td>Colour<td>red</table>KETTLE", [("Colour", "red")]),
+        (
+            "KETTLE<dl><dt>Size<dd>42</dl><p>Made in: Leeds</p>",
+            [("Size", "42"), ("Made in", "Leeds")],
+        ),
+        # of prices, that below the text, or else the last one above the heading
+        ("<p>$5</p><p>$6</p>KETTLE<div><b>$7</b></div><p>$8</p>", [("price", "$7")]),
+        ("<p>$5</p><p>$6</p>KETTLE<aside>$7</aside><a href=/>$8</a>", [("price", "$6")]),
+        ("KETTLE<div class='related-offers'><p>Colour: red</p><p>$5</p></div>", []),
+        ("KETTLE<ul class=recently-viewed><li>Colour: red<li>$5</ul>", []),
+        ("KETTLE</main><p>Colour: red</p><p>$5</p>", []),
+    ],
+)
+def test_fields_count_all_around_heading_and_text(around, expected):
+    kettle = f"<article><h1>Kettle</h1><p>{FERRY}</p></article>"
+    html = f"<html><head><title>Kettle</title></head><body><main>{around}</main></body></html>"
+    html = html.replace("KETTLE", kettle)
+    found = read_page(html, ferry).facts
+    assert all(fact.is_field for fact in found)
+    assert sorted(fact[:2] for fact in found) == sorted(expected)
 
 
 def test_only_rows_and_terms_may_stand_below_the_text():

@@ -88,7 +88,8 @@ def test_the_last_line_is_the_one_closest_to_the_end_of_the_text(body, last):
 @pytest.mark.parametrize(
     ("top", "expected"),
     [
-        (f"<div><h1>Kettle</h1>{TEA}<p>$7</div>", set()),
+        (f"<main><div><h1>Kettle</h1>{TEA}<p></div></main>$7", set()),
+        (f"<div><h1>Kettle</h1>{TEA}<p>$7</div>", {("price", "$7")}),
         (f"<p>{TEA}<h1>Kettle</h1><p>$7", {("", "$7")}),
     ],
 )
