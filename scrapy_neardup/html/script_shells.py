@@ -174,9 +174,13 @@ def _are_content(data: Iterable[str], visible: str, weight: float) -> bool:
 
 
 def has_hidden_text(shown: str, data: Iterable[str]) -> bool:
-    """Return whether script data contain text that the page does not show."""
+    """Return whether script data contain text that the page does not show.
+
+    A sentence in the settings of a theme is little beside what the page shows.
+    """
     visible = " ".join(shown.split())
-    return _hidden_weight(data, visible, 1) >= _HIDDEN_STATE_WEIGHT
+    least = max(_HIDDEN_STATE_WEIGHT, _HIDDEN_STATE_SHARE * weight_of(visible))
+    return _hidden_weight(data, visible, 1) >= least
 
 
 def _is_shown(text: str, visible: str) -> bool:

@@ -12,7 +12,7 @@ from ..text.idf import token_hashes
 from .signature import HELD, LED_TO_SIZE, LIST, NO_LIST, SHOWN, WHOLE
 
 #: Version of the digests, for the recipe of signatures.
-VERSION = "shown-9"
+VERSION = "shown-10"
 
 
 def shown_digest(

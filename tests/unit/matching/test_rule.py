@@ -405,10 +405,15 @@ ENTRIES = f"<ul><li><a href=/1>{FERRY}</a><li><a href=/2>{MUSEUM}</a></ul>"
         # what scripts may show is not shown yet
         (
             ("tags/boats/", "tags/coast/"),
-            2 * ('<script type="application/json">{"a": "Red kettles for two cups"}</script>',),
+            2 * (f'<script type="application/json">{{"a": "{words(3, 60)}"}}</script>',),
             "title_differs",
         ),
-        # which a theme's settings do not
+        # which a theme's settings do not, nor a sentence in them
+        (
+            ("tags/boats/", "categories/coast/"),
+            2 * ('<script type="application/json">{"a": "Red kettles for two cups"}</script>',),
+            "same_list",
+        ),
         (
             ("tags/boats/", "categories/coast/"),
             2
