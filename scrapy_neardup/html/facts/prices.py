@@ -23,16 +23,17 @@ _MAX_LEVELS, _MAX_ANCESTORS = 2, 6
 def prices(content: Content) -> Iterator[Stated]:
     """Yield the prices that are not within links; their parts may be in several elements.
 
-    Of those around the content, only the next one counts, as a field.
+    If the content has none, the next one around it counts, as a field.
     """
     elements = [*_elements_of_prices(content)]
-    for element in islice(filter(content.is_before_end, elements), MAX_FACTS):
+    own = [*islice(filter(content.is_before_end, elements), MAX_FACTS)]
+    for element in own:
         for price in _prices_at(element):
             yield Stated(element, "", price, Fact("", price))
-    next_one = _next_price(content, [*filterfalse(content.is_before_end, elements)])
-    if next_one is not None:
-        for price in _prices_at(next_one)[:1]:
-            yield Stated(next_one, "", price, Fact("price", price, is_field=True))
+    around = None if own else _next_price(content, elements)
+    if around is not None:
+        for price in _prices_at(around)[:1]:
+            yield Stated(around, "", price, Fact("price", price, is_field=True))
 
 
 def _prices_at(element: HtmlElement) -> list[str]:

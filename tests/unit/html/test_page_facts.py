@@ -254,6 +254,11 @@ def test_fields_count_all_around_heading_and_text(around, expected):
     assert sorted(fact[:2] for fact in found) == sorted(expected)
 
 
+def test_a_price_around_the_content_counts_only_if_the_content_has_none():
+    assert ("price", "$5") in fields(page("", below="<b>$5</b>"), ferry)
+    assert fields(page("<b>$4</b>", below="<b>$5</b>"), ferry) == []
+
+
 def test_only_rows_and_terms_may_stand_below_the_text():
     below = "<p>Online: Anna</p><div>$5</div><dl><dt>Colour<dd>red</dl>"
     assert facts("", below=below) == [("Colour", "red")]
