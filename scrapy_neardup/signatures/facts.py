@@ -41,7 +41,8 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
         first one; at most :data:`~scrapy_neardup.text.titles.MAX_PARTS` bits.
 
     Of more than :data:`MAX_FACTS`, the last code stands for all that are not kept. Of more fields
-    than :data:`MAX_FIELDS` those are kept whose labels have the least hashes, in any page.
+    than :data:`MAX_FIELDS` those are kept whose labels have the least hashes, in any page; those
+    around the content only if the others leave room.
     """
     headings = _hashes_of(fact for fact in facts if fact.label == HEADING)
     hashes = _hashes_of(fact for fact in facts if not (fact.label == HEADING or fact.is_field))
@@ -50,17 +51,12 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
         # A sum does not depend on the order of the facts on the page.
         others = hashes[n_kept - 1 :].sum(keepdims=True)
         hashes = np.concatenate([hashes[: n_kept - 1], others])
-    fields = [fact for fact in facts if fact.is_field]
-    labels = _text_hashes([fact.label for fact in fields])
-    values = _text_hashes([fact.stated for fact in fields])
+    own = _codes_of_fields(fact for fact in facts if fact.is_field and not fact.is_around)
+    around = _codes_of_fields(fact for fact in facts if fact.is_around)
     codes = [
         _first_bits(headings, 32 - _KIND_BITS) * _KINDS + np.uint64(_HEADING),
         _first_bits(hashes, 32 - _KIND_BITS) * _KINDS + np.uint64(_OTHER),
-        np.unique(
-            _first_bits(labels, _LABEL_BITS) * _KINDS * _VALUES
-            + _first_bits(values, _VALUE_BITS) * _KINDS
-            + np.uint64(_FIELD)
-        )[:MAX_FIELDS],
+        np.sort(np.concatenate([own, np.setdiff1d(around, own)])[:MAX_FIELDS]),
         np.array([in_heading] if in_heading else [], np.uint64) * _KINDS + np.uint64(_PARTS),
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
@@ -69,6 +65,18 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
 def _hashes_of(facts: Iterable[Fact]) -> npt.NDArray[np.uint64]:
     """Return the distinct hashes of some facts, in ascending order."""
     return np.unique(_text_hashes(["\t".join((fact.label, fact.stated)) for fact in facts]))
+
+
+def _codes_of_fields(fields: Iterable[Fact]) -> npt.NDArray[np.uint64]:
+    """Return the distinct codes of fields, in ascending order."""
+    facts = list(fields)
+    labels = _text_hashes([fact.label for fact in facts])
+    values = _text_hashes([fact.stated for fact in facts])
+    return np.unique(
+        _first_bits(labels, _LABEL_BITS) * _KINDS * _VALUES
+        + _first_bits(values, _VALUE_BITS) * _KINDS
+        + np.uint64(_FIELD)
+    )
 
 
 def _text_hashes(texts: Sequence[str]) -> npt.NDArray[np.uint64]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -152,7 +152,8 @@ _OF_DATES = _Words(
     *"updat* modif* edit* created generat* print* access* retriev* download* archiv* compil* built "
     "revis* verified sync* index* check* crawled fetched today now current currently view* visit* "
     "seen logged copyright posted publish* submitted added listed uploaded registered joined "
-    "chang* review* server local clock rendered snapshot login "
+    "chang* review* server local clock rendered snapshot login refresh* scan* bearbeit* anmeldung "
+    "acceso edición sesión alteração "
     "deliver* dispatch* ships shipping "
     "aktuali* änderung geändert gedruckt abgerufen abruf* ausdruck heute aktuell* jetzt erstellt "
     "veröffentlicht gepostet geschrieben registriert stand lieferung zuletzt written "
@@ -166,8 +167,8 @@ _OF_DATES = _Words(
     "发帖 注册 "
     "閲覧 本日 編集 公開 投稿 印刷 업데이트 수정 편집 현재 오늘 등록 작성 게시 배송".split()
 )
-#: The same in a row.
-_AS_OF = frozenset(("as", "of"))
+#: Words that say so two in a row, as in "as of" and "last online".
+_IN_A_ROW = frozenset("as of last active online backup".split())
 #: Words of short times, behind the numbers of how long something took or is ago.
 _OF_TIMES = _Words(
     *"sec secs second seconds ms s msec sekunden sek seconde secondes jours heures segundos "
@@ -218,7 +219,7 @@ def neighbours_of(tokens: Sequence[str]) -> npt.NDArray[np.uint8]:
             + (token in _OF_DATES) * _BEFORE_DATE
             + (token in _OF_TIMES) * _AFTER_NUMBER
             + (token in _OF_COUNTERS.pieces or token in _NEAR_NUMBERS.pieces) * _PIECE
-            + (token in _OF_DATES.pieces or token in _AS_OF) * _PIECE_OF_DATE
+            + (token in _OF_DATES.pieces or token in _IN_A_ROW) * _PIECE_OF_DATE
         )
     return found
 
@@ -253,4 +254,5 @@ def _have(neighbours: npt.NDArray[np.uint8], word: int, piece: int) -> npt.NDArr
 def is_date_of_visit(text: str) -> bool:
     """Return whether a short text, with or without its date, says that it is that of a visit."""
     words = _WORD.findall(normalize(text))
-    return any(word in _OF_DATES for word in words) or words[:2] == ["as", "of"]
+    is_told = any(word in _OF_DATES for word in words)
+    return is_told or any(_IN_A_ROW.issuperset(pair) for pair in pairwise(words))

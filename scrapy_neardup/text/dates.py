@@ -17,6 +17,8 @@ _AFTER_HOURS, _AFTER_MINUTES = (
 _ZERO, _NINE, _COLON = ord("0"), ord("9"), ord(":")
 #: The digits of the last hour of a day, and the first one of its last minute.
 _TWO, _FOUR, _FIVE = ord("2"), ord("4"), ord("5")
+#: Words of dates of visits that say something of what a page is about if a year follows.
+_BEFORE_YEARS, _OF_YEAR = ("built in ", "registered in ", "published in "), 4
 #: The last digits of the minutes at which something takes place.
 _LAST_OF_MINUTES = np.array([_ZERO, ord("5")], np.uint32)
 #: The first two characters of a year, 19 or 20, as one number.
@@ -87,18 +89,23 @@ def are_of_visits(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
 
 
 def are_years_of_facts(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Return whether each number has four digits and the word "in" before it: "built in 1978"."""
+    """Return whether each number has four digits and stands behind words such as "built in"."""
     starts = spans.starts[places]
-    before = [spans.codes.take(starts - gap, mode="clip") for gap in (4, 3, 2, 1)]
-    is_in = np.logical_and.reduce(
-        [codes == ord(letter) for codes, letter in zip(before, " in ", strict=True)]
-    )
-    found: npt.NDArray[np.bool_] = is_in & (spans.lengths[places] == 4) & (starts > 3)
+    found = np.zeros(starts.size, bool)
+    for words in _BEFORE_YEARS:
+        is_behind = starts >= len(words)
+        for gap, letter in enumerate(reversed(words), start=1):
+            is_behind &= spans.codes.take(starts - gap, mode="clip") == ord(letter)
+        found |= is_behind
+    found &= spans.lengths[places] == _OF_YEAR
     return found
 
 
 def _are_no_times(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Return whether each number is next to a colon, but more than hours or minutes can be."""
+    """Return whether each number is next to a colon, but too large for hours or minutes.
+
+    Of three numbers or more in a row, as those of a countdown, none is.
+    """
     starts, lengths = spans.starts[places], spans.lengths[places]
     ends = starts + lengths
 
@@ -120,7 +127,8 @@ def _are_no_times(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     )
     is_minute = (at(starts) <= _FIVE) & (is_second | is_behind_hour)
     no_hour = is_before & ~(is_hour & (at(ends + 1) <= _FIVE))
-    found: npt.NDArray[np.bool_] = no_hour | (is_behind & ~is_minute)
+    is_in_row = (is_before & (is_behind | (at(ends + 3) == _COLON))) | (is_behind & is_second)
+    found: npt.NDArray[np.bool_] = (no_hour | (is_behind & ~is_minute)) & ~is_in_row
     return found
 
 

@@ -23,15 +23,30 @@ _MAX_NAMES = 200
 _NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
 _TEXT = etree.XPath("string()", smart_strings=False)
 #: Words of classes and ids of what a page shows beside its own content.
+_BESIDE = (
+    r"related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
+    r"breadcrumbs?|side-?bar|carousel"
+)
+_OF_OTHERS = (
+    r"products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|container|block|"
+    r"section|module"
+)
 _BESIDE_NAME = re.compile(
-    r"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?"
-    r"(?:related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
-    r"breadcrumbs?|side-?bar|carousel|recent(?:ly)?-?viewed|also-(?:bought|viewed|like)|more-from|"
-    r"you-may-(?:also-)?like|best-?sellers?)"
-    r"(?:[-_](?:products?|items?|posts?|pages?|articles?|offers?|lists?|areas?|box|content|wrapper|"
-    r"container|block|section|module))?",
+    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
+)
+#: The same of what stands around the content.
+_BESIDE_AROUND = re.compile(
+    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
+    r"banners?|popular|trending|featured|latest|newest|recent|deals?|tickers?|weather|cart|basket|"
+    r"slider|swiper|polls?|widgets?|bought-together|(?:last|recently)-?viewed|best-?sellers?|"
+    r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more|others?|header|footer|menu|top-?bar)"
+    rf"(?:[-_](?:{_OF_OTHERS}|offers?|ads?|products?|from))?",
     re.IGNORECASE,
 )
+#: Without a ``main`` element, so many elements around the content are looked at, and the body only
+#: if it is the next one.
+_MAX_LEVELS = 3
+_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
 #: Label of the fact that is a page's heading.
@@ -45,11 +60,13 @@ class Fact(NamedTuple):
     :ivar stated: the rest, numbers masked unless it is a price, a property or a field's value.
     :ivar is_field: whether pages differ only if both have the label, and each another value. Else
         they differ also if only one of them states it.
+    :ivar is_around: is it a field that stands around the page's own content?
     """
 
     label: str
     stated: str
     is_field: bool = False
+    is_around: bool = False
 
 
 class Stated(NamedTuple):
@@ -71,25 +88,29 @@ class Content:
     :param heading: ``None`` if the page has none; the whole body is its content then.
     :param last: last line of the main text.
     :ivar root: smallest element that has all of it.
-    :ivar around: the ``main`` element that has the text, else the body. A table or a price may
-        stand in a column of its own.
-    :ivar whole: the larger one of the two.
+    :ivar surroundings: the ``main`` element that has the content, else the element of a page's
+        columns: a table or a price may stand in one of its own.
+    :ivar whole: the larger one of root and surroundings.
     :ivar text: text of that, nothing between its elements; tells what to look for.
     """
 
     def __init__(self, body: HtmlElement, heading: HtmlElement | None, last: Line) -> None:
-        self.root = body if heading is None else _around(heading, last.around)
+        root = body if heading is None else _around(heading, last.around)
+        self.root = root if body in chain([root], root.iterancestors()) else body
+        self._around_root = {self.root, *self.root.iterancestors()}
         own = last.around if heading is None else self.root
-        self.around = next(filter(_is_main, chain([own], own.iterancestors())), body)
-        self.whole = body if heading is None else self.around
+        self.surroundings = _surroundings(own, body)
+        self.whole = body if heading is None else self.surroundings
         self.text = cast("str", _TEXT(self.whole))
         self._places = {element: place for place, element in enumerate(self.whole.iter())}
-        self._start = self._places[self.root if heading is None else heading]
-        self._in_root, self._in_around = map(self._places_in, (self.root, self.around))
+        start = self._places[self.root]
+        self._start = start if heading is None else self._places.get(heading, start)
+        self._in_root, self._in_surroundings = map(self._places_in, (self.root, self.surroundings))
         end = self._places[last.before]
         # A heading may stand behind the text, or be its last line.
         is_behind = end < self._start or last.around is heading
         self._end = self._in_root.stop - 1 if is_behind else end
+        self._beside: dict[HtmlElement, bool] = {self.root: False, self.surroundings: False}
 
     def is_before_end(self, element: HtmlElement) -> bool:
         """Is an element between the heading and the end of the text?"""
@@ -99,14 +120,35 @@ class Content:
         """Is an element of the root behind the heading? Rows may stand below the text."""
         return self._start < self._places[element] < self._in_root.stop
 
-    def is_above_heading(self, element: HtmlElement) -> bool:
-        """Is an element before the heading?"""
+    def is_above(self, element: HtmlElement) -> bool:
+        """Is any element of the page before the heading?"""
         return self._places[element] < self._start
 
-    def is_own(self, element: HtmlElement) -> bool:
-        """Is an element around the content, and in no part that is about other pages?"""
-        is_around = self._places[element] in self._in_around
-        return is_around and not is_beside(element, self.root, self.around)
+    def is_of_surroundings(self, element: HtmlElement) -> bool:
+        """Is an element in the surroundings, and neither beside nor on a card of another page?"""
+        if self._places[element] not in self._in_surroundings or self.is_beside(element):
+            return False
+        box = element
+        for each in element.iterancestors():
+            if each in self._around_root:
+                break
+            box = each
+        return next(box.iter(*_HEADINGS), None) is None and box.find(".//a//img") is None
+
+    def is_beside(self, element: HtmlElement) -> bool:
+        """Is an element in a part of the page that is about other pages or for visitors?"""
+        passed = []
+        found: bool | None = False
+        for each in chain([element], element.iterancestors()):
+            passed.append(each)
+            if (found := self._beside.get(each)) is not None:
+                break
+            if self._is_part_beside(each):
+                found = True
+                break
+        # The next elements have many of these around them, too.
+        self._beside.update(dict.fromkeys(passed, bool(found)))
+        return bool(found)
 
     def lines(self, *tags: str) -> Iterator[HtmlElement]:
         """Yield elements between the heading and the end of the text."""
@@ -118,12 +160,30 @@ class Content:
 
     def rows_and_rest(self, *tags: str) -> Iterator[HtmlElement]:
         """Yield elements of the root behind the heading, and then those around it."""
-        rest = filterfalse(self.is_behind_heading, self.around.iter(*tags))
+        rest = filterfalse(self.is_behind_heading, self.surroundings.iter(*tags))
         return chain(self.rows(*tags), rest)
+
+    def _is_part_beside(self, element: HtmlElement) -> bool:
+        is_around = self._places.get(element, -1) not in self._in_root
+        if element.tag in BESIDE or (is_around and element.tag == "header"):
+            return True
+        names = _BESIDE_AROUND if is_around else _BESIDE_NAME
+        return any(map(names.fullmatch, names_of(element)))
 
     def _places_in(self, element: HtmlElement) -> range:
         start = self._places[element]
         return range(start, start + sum(1 for _ in element.iter()))
+
+
+def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
+    """Return the element around the page's own part in which its facts may stand, too."""
+    around = [own]
+    while around[-1] is not body and (parent := around[-1].getparent()) is not None:
+        around.append(parent)
+    if (main := next(filter(_is_main, around), None)) is not None:
+        return main
+    columns = around[: _MAX_LEVELS + 1]
+    return columns[-2] if columns[-1] is body and len(columns) > 2 else columns[-1]
 
 
 def _is_main(element: HtmlElement) -> bool:
@@ -137,13 +197,10 @@ def _around(heading: HtmlElement, line: HtmlElement) -> HtmlElement:
     return next(each for each in chain([line], line.iterancestors()) if each in around)
 
 
-def is_beside(element: HtmlElement, *contents: HtmlElement) -> bool:
-    """Is an element of the content in a part of it that is about other pages?
-
-    :param contents: elements that have content of their own; the innermost one counts.
-    """
+def is_beside(element: HtmlElement, content: HtmlElement) -> bool:
+    """Is an element of the content in a part of it that is about other pages?"""
     for each in chain([element], element.iterancestors()):
-        if each in contents:
+        if each is content:
             return False
         if each.tag in BESIDE or any(map(_BESIDE_NAME.fullmatch, names_of(each))):
             return True

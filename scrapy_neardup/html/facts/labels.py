@@ -57,21 +57,31 @@ _PART_OF_DATE = re.compile(rf"(\d{{1,2}}:\d\d)(:\d\d)?|\d+|{_MONTH}", re.IGNOREC
 _ANY_DATE = re.compile(r"date|datum|日期|时间|時間", re.IGNORECASE)
 
 #: A time alone: that of an event, or a score, a scale, a length.
-_CLOCK_ALONE = re.compile(r"\d{1,3}:\d\d")
-_LABEL_OF_CLOCK = re.compile(
-    r".*(?:time|clock|uhr|zeit|heure|hora\b|\bora\b|czas|godzina|время|时间|時間|时刻|시간|시각)",
+_CLOCK_ALONE = re.compile(r"\d{1,3}:\d\d(?::\d\d)?")
+#: Labels of clocks and timers, and of what is not theirs although it has a word of them.
+_OF_CLOCK = re.compile(
+    r"time|clock|uhr|zeit|heure|\bhoras?\b|\bor[ae]\b|orario|czas|godz|tijd|\btid\b|saat|время|"
+    r"\bnow\b|\bit is\b|\b(?:utc|gmt|cet)\b|elapsed|countdown|sunrise|sunset|"
+    r"时间|時間|时刻|시간|시각",
     re.IGNORECASE,
 )
-#: Number and unit of what a page is about as often as of a counter, behind other labels.
+_OF_LENGTH = re.compile(
+    r"limit|lap|play|spiel|run|cook|prep|travel|flight|best|total|fahr|lauf|dauer", re.I
+)
+#: Number and unit of what a page is about as often as of a counter, and labels behind which it is
+#: that of a counter.
 _MEASURE = re.compile(
-    r"\d[\d.,]* ?(?:guests?|days?|members?|pages?|words?|points?|stars?|levels?|users?|"
-    r"gäste|tage|seiten|mitglieder|invités|jours|huéspedes|días|ospiti|giorni)",
+    r"\d[\d.,]* ?(?:guests?|days?|pages?|words?|stars?|levels?|gäste|tage|seiten|invités|jours|"
+    r"huéspedes|días|ospiti|giorni)",
     re.IGNORECASE,
 )
-_COUNTDOWN = re.compile(
-    r"(?:.*\b)?(?:in|left|ends?|ending|remain\w*|closes?|since|ago|online|until|noch|endet|reste)",
+_OF_COUNT = re.compile(
+    r"\b(?:in|left|ends?|ending|remain\w*|closes?|since|ago|online|until|to go|expires?|still|open|"
+    r"brows\w*|here|active|view\w*|noch|endet|rest\w*|quedan)\b",
     re.IGNORECASE,
 )
+#: Whether somebody is there.
+_PRESENCE = re.compile(r"online|offline|away|idle", re.IGNORECASE)
 
 #: Columns of the longest value, of the longest date, and the first character of two columns.
 _MAX_WIDTH, _MAX_DATE, _FIRST_WIDE = 24, 48, "\u2e80"
@@ -126,17 +136,21 @@ def telling_value(label: str, value: str) -> str | None:
 
 
 def _is_counted(label: str, value: str) -> bool:
-    """Is a value that of a counter, such as "51 views" or, behind "Ends in", "3 days"?"""
-    if not (names_a_counter(value) and any(map(str.isdigit, value))):
+    """Is a value that of a counter, as "51 views" is, and "3 days" behind the label "Ends in"?"""
+    if not names_a_counter(value):
         return False
-    return _COUNTDOWN.fullmatch(label) is not None or not _MEASURE.fullmatch(value)
+    if not any(map(str.isdigit, value)):
+        return _PRESENCE.fullmatch(value) is not None and label.casefold() == "status"
+    return _OF_COUNT.search(label) is not None or not _MEASURE.fullmatch(value)
 
 
 def _has_date(label: str, value: str) -> bool:
     """Has a value a date in it, or a time that may be that of a visit?"""
-    if _CLOCK_ALONE.fullmatch(value):
-        return is_date_of_visit(label) or _LABEL_OF_CLOCK.fullmatch(label) is not None
-    return has_date(value)
+    if not _CLOCK_ALONE.fullmatch(value):
+        return has_date(value)
+    if _OF_CLOCK.search(label) and not _OF_LENGTH.search(label):
+        return True
+    return is_date_of_visit(label)
 
 
 def _is_label_of_event(label: str) -> bool:

@@ -26,7 +26,6 @@ from .content import (
     Content,
     Fact,
     Stated,
-    is_beside,
     line_text,
     without_numbers,
 )
@@ -77,8 +76,7 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     found = (
         each.fact
         for each in chain.from_iterable(stated)
-        if (each.has_place or not _is_in(each, main))
-        and not is_beside(each.element, content.root, content.around)
+        if (each.has_place or not _is_in(each, main)) and not content.is_beside(each.element)
     )
     return list(dict.fromkeys(found))
 
@@ -112,10 +110,11 @@ def _has(main: str, text: str) -> bool:
 
 def _rows(content: Content) -> Iterator[Stated]:
     for row in table_rows([*islice(content.rows_and_rest("tr"), MAX_FACTS)], line_text):
-        if content.is_behind_heading(row.element):
+        is_own = content.is_behind_heading(row.element)
+        if is_own:
             yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
         if row.n_stated == 1:
-            yield from _field(row.element, row.label, row.stated)
+            yield from _field(row.element, row.label, row.stated, is_around=not is_own)
 
 
 def _terms(content: Content) -> Iterator[Stated]:
@@ -123,9 +122,10 @@ def _terms(content: Content) -> Iterator[Stated]:
         described = term.getnext()
         if described is not None and described.tag == "dd":
             label, text = line_text(term) or "", line_text(described) or ""
-            if content.is_behind_heading(term):
+            is_own = content.is_behind_heading(term)
+            if is_own:
                 yield from _stated(term, label, text)
-            yield from _field(term, label, text)
+            yield from _field(term, label, text, is_around=not is_own)
 
 
 def _code(content: Content) -> Iterator[Stated]:
@@ -170,10 +170,12 @@ def _labels(content: Content) -> Iterator[Stated]:
             beginning += f"{element.text}{element.tail}"
         if ":" in beginning or "：" in beginning:
             found = _LABELLED.fullmatch(line_text(line) or "")
-            if found and content.is_before_end(line) and not is_byline(found[1]):
+            is_own = content.is_before_end(line)
+            # A time is no statement without its numbers.
+            if found and is_own and ":" not in found[2] and not is_byline(found[1]):
                 yield from _stated(line, found[1], found[2])
             if found:
-                yield from _field(line, found[1], found[2])
+                yield from _field(line, found[1], found[2], is_around=not is_own)
             count += 1
             if count == MAX_FACTS:
                 return
@@ -193,7 +195,7 @@ def _stated(
         yield Stated(element, label, stated, fact, has_place)
 
 
-def _field(element: HtmlElement, label: str, stated: str) -> Iterator[Stated]:
+def _field(element: HtmlElement, label: str, stated: str, *, is_around: bool) -> Iterator[Stated]:
     """Yield a short value that tells pages of a form apart, such as a size, whole.
 
     It counts even if the main text has it: there, one word or number may have been edited.
@@ -201,4 +203,5 @@ def _field(element: HtmlElement, label: str, stated: str) -> Iterator[Stated]:
     label = label.rstrip(_LABEL_ENDS)
     value = telling_value(label, stated)
     if value is not None:
-        yield Stated(element, label, stated, Fact(label, value, is_field=True), has_place=True)
+        fact = Fact(label, value, is_field=True, is_around=is_around)
+        yield Stated(element, label, stated, fact, has_place=True)

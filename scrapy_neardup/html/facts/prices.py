@@ -18,6 +18,8 @@ _TEXTS = etree.XPath("descendant::text()", smart_strings=False)
 _PLACED_TEXTS = etree.XPath("descendant::text()", smart_strings=True)
 #: A price may have its sign, its digits and its cents in elements of their own.
 _MAX_LEVELS, _MAX_ANCESTORS = 2, 6
+#: So many prices around the content are looked at.
+_MAX_AROUND = 10
 
 
 def prices(content: Content) -> Iterator[Stated]:
@@ -30,10 +32,11 @@ def prices(content: Content) -> Iterator[Stated]:
     for element in own:
         for price in _prices_at(element):
             yield Stated(element, "", price, Fact("", price))
-    around = None if own else _next_price(content, elements)
-    if around is not None:
-        for price in _prices_at(around)[:1]:
-            yield Stated(around, "", price, Fact("price", price, is_field=True))
+    nearest = None if own else _nearest(content, elements)
+    if nearest is not None:
+        for price in _prices_at(nearest)[:1]:
+            fact = Fact("price", price, is_field=True, is_around=True)
+            yield Stated(nearest, "", price, fact)
 
 
 def _prices_at(element: HtmlElement) -> list[str]:
@@ -43,12 +46,13 @@ def _prices_at(element: HtmlElement) -> list[str]:
     return [price.replace(" ", "") for price in next(filter(None, found), [])]
 
 
-def _next_price(content: Content, elements: Sequence[HtmlElement]) -> HtmlElement | None:
-    """Return the first element below the text, or else the last one above the heading."""
-    below = filterfalse(content.is_above_heading, elements)
-    above = filter(content.is_above_heading, reversed(elements))
+def _nearest(content: Content, elements: Sequence[HtmlElement]) -> HtmlElement | None:
+    """Return the first element that is not above the heading, or else the last one that is."""
+    below = filterfalse(content.is_above, elements)
+    above = filter(content.is_above, reversed(elements))
     for part in (below, above):
-        if (found := next(filter(content.is_own, islice(part, MAX_FACTS)), None)) is not None:
+        own = filter(content.is_of_surroundings, islice(part, _MAX_AROUND))
+        if (found := next(own, None)) is not None:
             return found
     return None
 

@@ -111,13 +111,19 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Power", "1950 W", True),
         ("Status", "sold", True),
         ("Format", "online", True),
+        ("Status", "online", False),
         ("Sleeps", "4 guests", True),
+        ("Browsing", "3 guests", False),
+        ("Days to go", "3 days", False),
         ("Notice period", "14 days", True),
         ("Popularity", "51 views", False),
         ("Doors", "19:00", True),
         ("Duration", "3:42", True),
         ("Scale", "1:72", True),
         ("Server time", "19:32", False),
+        ("Time (UTC)", "19:32", False),
+        ("Lap time", "1:32", True),
+        ("Length", "1:23:45", True),
         ("Updated", "19:32", False),
         ("Verfügbarkeit", "3 Stück", False),
         ("Page views", "42", False),
@@ -233,25 +239,74 @@ def test_lines_within_the_text_are_the_extractors():
     [
         ("KETTLE<table><tr><td>Colour<td>red</table>", [("Colour", "red")]),
         ("<table><tr><td>Colour<td>red</table>KETTLE", [("Colour", "red")]),
-        (
-            "KETTLE<dl><dt>Size<dd>42</dl><p>Made in: Leeds</p>",
-            [("Size", "42"), ("Made in", "Leeds")],
-        ),
+        ("KETTLE<dl><dt>Size<dd>42</dl><p>Kept in: Leeds", [("Kept in", "Leeds"), ("Size", "42")]),
         # of prices, that below the text, or else the last one above the heading
         ("<p>$5</p><p>$6</p>KETTLE<div><b>$7</b></div><p>$8</p>", [("price", "$7")]),
         ("<p>$5</p><p>$6</p>KETTLE<aside>$7</aside><a href=/>$8</a>", [("price", "$6")]),
+        # what is about other pages, or for visitors
         ("KETTLE<div class='related-offers'><p>Colour: red</p><p>$5</p></div>", []),
         ("KETTLE<ul class=recently-viewed><li>Colour: red<li>$5</ul>", []),
-        ("KETTLE</main><p>Colour: red</p><p>$5</p>", []),
+        ("<header>Ship to: Leeds <b>$0</b></header>KETTLE<div class=ads>$5</div>", []),
+        ("KETTLE<div><h3>Lamp</h3><p>$5</p></div><div><a href=/x><img></a><p>$5</p></div>", []),
     ],
 )
 def test_fields_count_all_around_heading_and_text(around, expected):
     kettle = f"<article><h1>Kettle</h1><p>{FERRY}</p></article>"
-    html = f"<html><head><title>Kettle</title></head><body><main>{around}</main></body></html>"
-    html = html.replace("KETTLE", kettle)
-    found = read_page(html, ferry).facts
-    assert all(fact.is_field for fact in found)
-    assert sorted(fact[:2] for fact in found) == sorted(expected)
+    inside = around.replace("KETTLE", kettle)
+    box = around.replace("KETTLE", f"<div><div>{kettle}</div></div>")
+    for body in (f"<main>{inside}</main>", inside, f"<div>{box}</div>"):
+        html = f"<html><head><title>Kettle</title></head><body>{body}</body></html>"
+        found = read_page(html, ferry).facts
+        assert all(fact.is_field and fact.is_around for fact in found)
+        assert sorted(fact[:2] for fact in found) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<main>KETTLE</main><p>Colour: red</p><p>$5</p>",
+        "<div><div><div><div>KETTLE</div></div></div></div><p>Colour: red</p><p>$5</p>",
+        "<div>KETTLE</div><p>Colour: red</p><p>$5</p>",
+    ],
+)
+def test_but_not_outside_of_the_main_element_or_of_the_columns(body):
+    kettle = f"<article><h1>Kettle</h1><p>{FERRY}</p></article>"
+    html = f"<html><head><title>Kettle</title></head><body>{body}</body></html>"
+    assert read_page(html.replace("KETTLE", kettle), ferry).facts == []
+
+
+def test_fields_around_the_content_leave_room_for_its_own():
+    offices = "".join(f"<p>Label {'ab'[n % 2] * n}x: 5</p>" for n in range(1, 60))
+    layout = "<title>Kettle</title><div>{}</div>"
+    column = f"<div>{offices}</div>"
+    for n in range(20):
+        own = [
+            f"<div><h1>Kettle</h1><p>Own{'x' * n}: {value}</p><p>{FERRY}</p></div>"
+            for value in (42, 57)
+        ]
+        one, other = (
+            detector().signature(url="https://a.example/", html=layout.format(each + column))
+            for each in own
+        )
+        assert len(one.facts) == 4 * (MAX_FIELDS + 1)
+        assert fields_differ(one, other)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<html role=main><body><div><p>TEXT</p></div><p>Colour: red</p></body></html>",
+        "<body id=title>Hi<p>TEXT</p></body>",
+        "<html><body class=page-name>Kettle<p>TEXT</p>$5</body></html>",
+        "<div class=name>Kettle<p>TEXT</p><p>b</p></div>",
+        "<h1><b>TEXT</b><i>of it</i></h1>",
+        "<body><main><h1>A</h1></main><main><p>TEXT</p><p>Colour: red</p></main></body>",
+        "<html><frameset><noframes><body><h1>A</h1>TEXT</body></noframes></frameset></html>",
+    ],
+)
+def test_pages_of_any_structure_are_read(html):
+    text = FERRY[:80]
+    assert read_page(html.replace("TEXT", text), lambda html, tree: text).text == text
 
 
 def test_a_price_around_the_content_counts_only_if_the_content_has_none():

@@ -184,6 +184,9 @@ def test_dashes_and_bullets_do_not(one, other):
         ("updated on 5 March", "updated on 6 March", False, False),
         ("as of 5 March", "as of 6 March", False, False),
         ("copyright 2024", "copyright 2025", False, False),
+        ("updated in 2024", "updated in 2025", False, False),
+        ("it was last online on 5 March", "it was last online on 6 March", False, False),
+        ("at 31:04:12:55 it is", "at 31:07:48:21 it is", False, False),
         ("更新日期:2026年3月5日", "更新日期:2026年3月12日", False, False),
         ("last updated by it on 2026-03-05", "last updated by it on 2026-03-12", False, False),
         # what has the words of none of these
