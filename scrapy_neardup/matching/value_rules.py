@@ -91,7 +91,7 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
     if _is_cut(page, other):
         # In a long text a word may have been edited.
         return False
-    # Else a heading that one text lacks may stand against a word that only the other one has.
+    # If it is not even, a heading that one text lacks may stand against a word of the other one.
     is_even = sums[:3] == others[:3]
     if not (page.is_list and other.is_list):
         numbers_differ, dates_differ = numbers_were_replaced(page.value_codes, other.value_codes)

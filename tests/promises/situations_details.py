@@ -26,7 +26,7 @@ _DESCRIPTION = (
     "call, because we have chosen to do without them this time. Pictures will be sent to you "
     "on request, and so will a plan of the house.",
 )
-_TOWNS = ("Leeds", "Bath", "Oslo", "Ghent", "Turku", "Porto")
+_TOWNS = ("Leeds", "Bath", "Oslo", "Ghent", "Turku", "Tampere")
 _SENTENCES = ("", "There is a small garden.", "Viewed 51 times.", "Ask for Henrietta.")
 
 
@@ -39,12 +39,15 @@ def _page(title: str, body: str) -> str:
 
 
 def _ads(site: Site, layout: str, values: Iterable[str], title: str = "Flat to let") -> Any:
-    """Ads of a layout with ``TITLE``, ``TEXT`` and ``VALUE``, and on some pages a ``SENTENCE``."""
+    """Ads of a layout with ``TITLE``, ``TEXT`` and ``VALUE``, and on some pages a ``SENTENCE``.
+
+    Their contents are numbers: an item is kept for a text of its own.
+    """
     text = "".join(f"<p>{part}</p>" for part in _DESCRIPTION)
     layout = layout.replace("TITLE", title).replace("TEXT", text)
     for n, (value, sentence) in enumerate(zip(values, cycle(_SENTENCES))):
         body = layout.replace("VALUE", value).replace("SENTENCE", sentence)
-        site.put(f"/ad/{n}", _page(title, body), content=value)
+        site.put(f"/ad/{n}", _page(title, body), content=str(n))
     site.index()
     return PromiseSpider
 

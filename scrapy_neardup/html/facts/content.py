@@ -34,13 +34,13 @@ _OF_OTHERS = (
 _BESIDE_NAME = re.compile(
     rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
 )
-#: The same of what stands around the content.
+#: The same for elements around the content.
 _BESIDE_AROUND = re.compile(
     rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
     r"banners?|popular|trending|featured|latest|newest|recent|deals?|tickers?|weather|cart|basket|"
     r"slider|swiper|polls?|widgets?|bought-together|(?:last|recently)-?viewed|best-?sellers?|"
     r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more|others?|header|footer|menu|top-?bar)"
-    rf"(?:[-_](?:{_OF_OTHERS}|offers?|ads?|products?|from))?",
+    rf"(?:[-_](?:{_OF_OTHERS}|offers?|ads?|from))?",
     re.IGNORECASE,
 )
 #: Without a ``main`` element, so many elements around the content are looked at, and the body only
@@ -121,7 +121,7 @@ class Content:
         return self._start < self._places[element] < self._in_root.stop
 
     def is_above(self, element: HtmlElement) -> bool:
-        """Is any element of the page before the heading?"""
+        """Is an element before the heading, in the root or around it?"""
         return self._places[element] < self._start
 
     def is_of_surroundings(self, element: HtmlElement) -> bool:
@@ -138,17 +138,17 @@ class Content:
     def is_beside(self, element: HtmlElement) -> bool:
         """Is an element in a part of the page that is about other pages or for visitors?"""
         passed = []
-        found: bool | None = False
+        is_beside = False
         for each in chain([element], element.iterancestors()):
-            passed.append(each)
-            if (found := self._beside.get(each)) is not None:
+            if each in self._beside:
+                is_beside = self._beside[each]
                 break
-            if self._is_part_beside(each):
-                found = True
+            passed.append(each)
+            if is_beside := self._is_part_beside(each):
                 break
         # The next elements have many of these around them, too.
-        self._beside.update(dict.fromkeys(passed, bool(found)))
-        return bool(found)
+        self._beside.update(dict.fromkeys(passed, is_beside))
+        return is_beside
 
     def lines(self, *tags: str) -> Iterator[HtmlElement]:
         """Yield elements between the heading and the end of the text."""
