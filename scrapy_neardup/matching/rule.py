@@ -290,7 +290,7 @@ def _states_more(page: PageSignature, other: PageSignature, match: Match) -> boo
     if name_other_versions(page.title, other.title):
         return False
     each_states_more = states_more(page, other) and states_more(other, page)
-    return each_states_more or fields_differ(page, other, with_title=False)
+    return each_states_more or fields_differ(page, other, same_title=False)
 
 
 def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:

@@ -19,17 +19,19 @@ from ..text.values import CODE
 from .signature import PageSignature
 
 #: Version of the facts, for the recipe.
-VERSION = "facts-12"
-#: Number of facts that are kept of a page, and of fields beside them.
-MAX_FACTS, MAX_FIELDS = 16, 16
+VERSION = "facts-13"
+#: Number of facts that are kept of a page, of fields beside them, and of lines under the names of
+#: their elements.
+MAX_FACTS, MAX_FIELDS, MAX_LINES = 16, 32, 32
 #: Number of codes of a page, with the one for the parts of its title.
-MAX_CODES = MAX_FACTS + MAX_FIELDS + 1
+MAX_CODES = MAX_FACTS + MAX_FIELDS + MAX_LINES + 1
 #: The two lowest bits of a code say what it stands for; then the first bits of a hash come, of a
-#: field those of its label and of its value, or a bit for each part of the title that the heading
-#: repeats.
+#: field those of its label and of its value, and between them whether it is a line; or a bit for
+#: each part of the title that the heading repeats.
 _OTHER, _HEADING, _FIELD, _PARTS = range(4)
-_KIND_BITS, _VALUE_BITS, _LABEL_BITS = 2, 14, 16
+_KIND_BITS, _VALUE_BITS, _LABEL_BITS = 2, 14, 15
 _KINDS, _VALUES = np.uint64(2**_KIND_BITS), np.uint64(2**_VALUE_BITS)
+_LINE = _KINDS * _VALUES
 #: Digits and normalised letters of scripts that have blanks between words.
 _LETTER = re.compile("[0-9a-zà-ʯͰ-ԯ]")
 
@@ -52,11 +54,13 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
         others = hashes[n_kept - 1 :].sum(keepdims=True)
         hashes = np.concatenate([hashes[: n_kept - 1], others])
     own = _codes_of_fields(fact for fact in facts if fact.is_field and not fact.is_around)
-    around = _codes_of_fields(fact for fact in facts if fact.is_around)
+    around = _codes_of_fields(fact for fact in facts if fact.is_around and not fact.is_line)
+    lines = _codes_of_fields(fact for fact in facts if fact.is_line) + _LINE
     codes = [
         _first_bits(headings, 32 - _KIND_BITS) * _KINDS + np.uint64(_HEADING),
         _first_bits(hashes, 32 - _KIND_BITS) * _KINDS + np.uint64(_OTHER),
         np.sort(np.concatenate([own, np.setdiff1d(around, own)])[:MAX_FIELDS]),
+        lines[:MAX_LINES],
         np.array([in_heading] if in_heading else [], np.uint64) * _KINDS + np.uint64(_PARTS),
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
@@ -73,7 +77,7 @@ def _codes_of_fields(fields: Iterable[Fact]) -> npt.NDArray[np.uint64]:
     labels = _text_hashes([fact.label for fact in facts])
     values = _text_hashes([fact.stated for fact in facts])
     return np.unique(
-        _first_bits(labels, _LABEL_BITS) * _KINDS * _VALUES
+        _first_bits(labels, _LABEL_BITS) * np.uint64(2) * _LINE
         + _first_bits(values, _VALUE_BITS) * _KINDS
         + np.uint64(_FIELD)
     )
@@ -140,26 +144,29 @@ def states_more(page: PageSignature, other: PageSignature) -> bool:
     return not facts <= others
 
 
-def fields_differ(page: PageSignature, other: PageSignature, *, with_title: bool = True) -> bool:
+def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
     """Has each of two pages a value behind a label that the other one has other values behind?
 
-    :param with_title: whether the title that the pages state for machines (``og:title``) counts.
+    :param same_title: whether their titles are equal. Else lines do not count, nor the title that
+        the pages state for machines (``og:title``).
     """
     if page.facts == other.facts:
         return False
     fields, others = (_codes(each, _FIELD) for each in (page, other))
-    span = int(_KINDS * _VALUES)
-    own, others_own = (
-        {code // span for code in each} for each in (fields - others, others - fields)
-    )
+    own, others_own = (_labels(each) for each in (fields - others, others - fields))
     common = own & others_own
-    if not with_title:
-        common.discard(_title_label())
+    if not same_title:
+        common = {label for label in common if not label % 2} - {_title_label()}
     return bool(common)
+
+
+def _labels(codes: Iterable[int]) -> set[int]:
+    """Return the labels of fields, even numbers, and of lines."""
+    return {code // int(_LINE) for code in codes}
 
 
 @cache
 def _title_label() -> int:
-    """Return the bits that stand for the label ``og:title`` in a code."""
+    """Return the number that stands for the label ``og:title`` in a code."""
     [label] = _first_bits(_text_hashes([TITLE_PROPERTY]), _LABEL_BITS).tolist()
-    return int(label)
+    return int(label) * 2

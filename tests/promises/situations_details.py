@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.promises.harness import PromiseSpider, Site, situation
 
-_DESCRIPTION = (
+DESCRIPTION = (
     "The rooms are bright and quiet, and the windows look out on a yard with old trees. Shops "
     "and a school can be reached on foot within a few minutes, and a bus leaves twice an "
     "hour. The kitchen is part of the offer, and the bathroom was tiled two years ago. "
@@ -26,11 +26,11 @@ _DESCRIPTION = (
     "call, because we have chosen to do without them this time. Pictures will be sent to you "
     "on request, and so will a plan of the house.",
 )
-_TOWNS = ("Leeds", "Bath", "Oslo", "Ghent", "Turku", "Tampere")
+TOWNS = ("Leeds", "Bath", "Oslo", "Ghent", "Turku", "Tampere")
 _SENTENCES = ("", "There is a small garden.", "Viewed 51 times.", "Ask for Henrietta.")
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
     return (
         f"<!DOCTYPE html><html lang=en><head><title>{title}</title></head><body>"
         f"<header><a href=/>Market</a> <a href=/help>Help</a></header>{body}"
@@ -38,66 +38,66 @@ def _page(title: str, body: str) -> str:
     )
 
 
-def _ads(site: Site, layout: str, values: Iterable[str], title: str = "Flat to let") -> Any:
+def ads(site: Site, layout: str, values: Iterable[str], title: str = "Flat to let") -> Any:
     """Ads of a layout with ``TITLE``, ``TEXT`` and ``VALUE``, and on some pages a ``SENTENCE``.
 
     Their contents are numbers: an item is kept for a text of its own.
     """
-    text = "".join(f"<p>{part}</p>" for part in _DESCRIPTION)
+    text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
     layout = layout.replace("TITLE", title).replace("TEXT", text)
     for n, (value, sentence) in enumerate(zip(values, cycle(_SENTENCES))):
         body = layout.replace("VALUE", value).replace("SENTENCE", sentence)
-        site.put(f"/ad/{n}", _page(title, body), content=str(n))
+        site.put(f"/ad/{n}", page(title, body), content=str(n))
     site.index()
     return PromiseSpider
 
 
 def _within(sentence: str, *, adds: bool = False) -> str:
     """A layout with a sentence between the two paragraphs of the description."""
-    first, second = (f"<p>{part}</p>" for part in _DESCRIPTION)
+    first, second = (f"<p>{part}</p>" for part in DESCRIPTION)
     more = "<p>SENTENCE</p>" if adds else ""
     return f"<main><article><h1>TITLE</h1>{first}<p>{sentence}</p>{second}{more}</article></main>"
 
 
 @situation(contents=6)
 def flats_in_other_towns_with_a_sentence_more_or_less(site: Site) -> Any:
-    return _ads(site, _within("You find us in VALUE near the station.", adds=True), _TOWNS)
+    return ads(site, _within("You find us in VALUE near the station.", adds=True), TOWNS)
 
 
 @situation(contents=6)
 def lots_of_a_sale_with_a_sentence_more_or_less(site: Site) -> Any:
     numbers = ("5", "6", "7", "8", "12", "15")
-    return _ads(site, _within("This is lot VALUE of the sale.", adds=True), numbers, "Chair")
+    return ads(site, _within("This is lot VALUE of the sale.", adds=True), numbers, "Chair")
 
 
 @situation(contents=6)
 def parts_of_other_numbers_with_a_sentence_more_or_less(site: Site) -> Any:
     numbers = ("AB-1234", "AB-1299", "KL-5678", "KL-7788", "XR-1001", "XR-2002")
-    return _ads(site, _within("The number of the part is VALUE here.", adds=True), numbers, "Part")
+    return ads(site, _within("The number of the part is VALUE here.", adds=True), numbers, "Part")
 
 
 @situation(contents=4)
 def houses_of_other_years(site: Site) -> Any:
     years = ("1978", "1985", "1995", "2003")
-    return _ads(site, _within("It was built in VALUE by the owner of today."), years, "House")
+    return ads(site, _within("It was built in VALUE by the owner of today."), years, "House")
 
 
 @situation(contents=4)
 def rules_that_take_effect_on_other_days(site: Site) -> Any:
     days = ("1 May 2024", "1 July 2024", "1 June 2025", "1 March 2026")
-    return _ads(site, _within("The rule is effective from VALUE on."), days, "Rule of the house")
+    return ads(site, _within("The rule is effective from VALUE on."), days, "Rule of the house")
 
 
 @situation(contents=4)
 def courses_whose_last_day_differs(site: Site) -> Any:
     days = ("3 May 2024", "10 May 2024", "7 June 2024", "14 June 2024")
-    return _ads(site, _within("The last lesson takes place on VALUE in our hall."), days, "Course")
+    return ads(site, _within("The last lesson takes place on VALUE in our hall."), days, "Course")
 
 
 @situation(contents=4)
 def matches_whose_scores_have_two_digits(site: Site) -> Any:
     scores = ("31:28", "29:27", "33:31", "27:25")
-    return _ads(site, _within("Our team won by VALUE in the end."), scores, "Match report")
+    return ads(site, _within("Our team won by VALUE in the end."), scores, "Match report")
 
 
 @situation(contents=6)
@@ -107,7 +107,7 @@ def flats_whose_table_is_in_a_section_of_its_own(site: Site) -> Any:
         "<tr><th>Town</th><td>VALUE</td></tr><tr><th>Rooms</th><td>3</td></tr></table></section>"
         "</main>"
     )
-    return _ads(site, layout, _TOWNS)
+    return ads(site, layout, TOWNS)
 
 
 @situation(contents=6)
@@ -116,7 +116,7 @@ def flats_whose_table_stands_above_the_article(site: Site) -> Any:
         "<main><div><table><tr><th>Town</th><td>VALUE</td></tr></table></div>"
         "<article><h1>TITLE</h1>TEXT</article></main>"
     )
-    return _ads(site, layout, _TOWNS)
+    return ads(site, layout, TOWNS)
 
 
 @situation(contents=6)
@@ -125,7 +125,7 @@ def flats_whose_terms_are_in_a_column_of_their_own(site: Site) -> Any:
         "<div class=row><div class=col-8><h1>TITLE</h1>TEXT</div>"
         "<div class=col-4><dl><dt>Town</dt><dd>VALUE</dd></dl></div></div>"
     )
-    return _ads(site, layout, _TOWNS)
+    return ads(site, layout, TOWNS)
 
 
 @situation(contents=6)
@@ -134,7 +134,7 @@ def flats_whose_labelled_lines_stand_below_the_text(site: Site) -> Any:
         "<div class=offer><h1>TITLE</h1><div id=description>TEXT</div>"
         "<div id=details><ul><li>Town: VALUE</li><li>Rooms: 3</li></ul></div></div>"
     )
-    return _ads(site, layout, _TOWNS)
+    return ads(site, layout, TOWNS)
 
 
 @situation(contents=6)
@@ -143,7 +143,7 @@ def flats_whose_rent_stands_below_the_article(site: Site) -> Any:
         "<main><article><h1>TITLE</h1>TEXT</article>"
         "<div class=rent><b>VALUE</b> a month</div></main>"
     )
-    return _ads(site, layout, (f"${n},250" for n in range(1, 7)))
+    return ads(site, layout, (f"${n},250" for n in range(1, 7)))
 
 
 @situation(contents=6)
@@ -152,7 +152,7 @@ def flats_whose_rent_is_in_a_column_before_the_heading(site: Site) -> Any:
         "<div class=row><div class=col-4><img src=/flat.jpg><div>VALUE</div></div>"
         "<div class=col-8><h1>TITLE</h1>TEXT</div></div>"
     )
-    return _ads(site, layout, (f"${n},250" for n in range(1, 7)))
+    return ads(site, layout, (f"${n},250" for n in range(1, 7)))
 
 
 @situation(contents=3)
@@ -161,7 +161,7 @@ def ads_whose_status_is_a_word_of_counters(site: Site) -> Any:
         "<main><article><h1>TITLE</h1>TEXT<table><tr><th>Status</th><td>VALUE</td></tr>"
         "<tr><th>Rooms</th><td>3</td></tr></table></article></main>"
     )
-    return _ads(site, layout, ("available", "reserved", "sold"))
+    return ads(site, layout, ("available", "reserved", "sold"))
 
 
 @situation(contents=4)
@@ -170,7 +170,7 @@ def flats_for_other_numbers_of_guests(site: Site) -> Any:
         "<main><article><h1>TITLE</h1>TEXT"
         "<ul><li>Sleeps: VALUE</li><li>Pets: no</li></ul></article></main>"
     )
-    return _ads(site, layout, ("2 guests", "4 guests", "6 guests", "8 guests"), "Holiday flat")
+    return ads(site, layout, ("2 guests", "4 guests", "6 guests", "8 guests"), "Holiday flat")
 
 
 @situation(contents=4)
@@ -179,7 +179,7 @@ def trains_whose_departure_is_a_labelled_line(site: Site) -> Any:
         "<main><section><h1>TITLE</h1><p>Departure: VALUE</p></section>"
         "<section><h2>On board</h2>TEXT</section></main>"
     )
-    return _ads(site, layout, ("7:42", "8:17", "9:03", "11:28"), "Night train")
+    return ads(site, layout, ("7:42", "8:17", "9:03", "11:28"), "Night train")
 
 
 @situation(contents=4)
@@ -188,25 +188,25 @@ def recordings_of_other_lengths(site: Site) -> Any:
         "<main><article><h1>TITLE</h1>TEXT<table><tr><th>Duration</th><td>VALUE</td></tr>"
         "<tr><th>Format</th><td>stereo</td></tr></table></article></main>"
     )
-    return _ads(site, layout, ("3:42", "4:17", "5:08", "12:31"), "Evening song")
+    return ads(site, layout, ("3:42", "4:17", "5:08", "12:31"), "Evening song")
 
 
 @situation(contents=6, finds=6)
 def ads_are_found_again_whatever_is_around_them(site: Site) -> Any:
     """Copies with other related offers, and one that states no details."""
-    text = "".join(f"<p>{part}</p>" for part in _DESCRIPTION)
-    for n, town in enumerate(_TOWNS):
+    text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
+    for n, town in enumerate(TOWNS):
         head = f"<h1>Flat {town}</h1>{text}<p>It is in {town} near the station.</p>"
         table = (
             f"<table><tr><th>Town</th><td>{town}</td></tr><tr><th>Rooms</th><td>3</td></tr></table>"
         )
         for view, related in (("full", n + 1), ("again", n + 2), ("print", 0)):
             offers = (
-                f'<div class="related-offers"><p>Town: {_TOWNS[related % 6]}</p><p>€ {related},900'
+                f'<div class="related-offers"><p>Town: {TOWNS[related % 6]}</p><p>€ {related},900'
                 "</p></div>"
             )
             more = f"<section>{table}<b>€ {n},250</b></section>{offers}" if related else ""
             body = f"<main><article>{head}</article>{more}</main>"
-            site.put(f"/{view}/{n}", _page(f"Flat {town}", body), content=town)
+            site.put(f"/{view}/{n}", page(f"Flat {town}", body), content=town)
     site.index()
     return PromiseSpider

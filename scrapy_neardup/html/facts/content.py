@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain, filterfalse
+from collections.abc import Container, Iterator
+from itertools import chain, filterfalse, islice
 from typing import NamedTuple, cast
 
 from lxml import etree
@@ -17,6 +17,8 @@ MAX_FACTS = 200
 #: An element with more descendants is no line.
 MAX_DESCENDANTS = 8
 MAX_LABEL, MAX_STATED = 40, 120
+#: An element with more descendants is no line, nor several that ``<br>`` breaks.
+_MAX_BROKEN = 24
 #: Characters of classes, and of an id, that are looked at.
 _MAX_NAMES = 200
 #: Numbers that are no part of a name such as AB-12.
@@ -46,6 +48,8 @@ _BESIDE_AROUND = re.compile(
 #: Without a ``main`` element, so many elements around the content are looked at, and the body only
 #: if it is the next one.
 _MAX_LEVELS = 3
+#: Elements around a line that are looked at for the largest one without content.
+_MAX_DEPTH = 64
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
@@ -61,12 +65,14 @@ class Fact(NamedTuple):
     :ivar is_field: whether pages differ only if both have the label, and each another value. Else
         they differ also if only one of them states it.
     :ivar is_around: is it a field that stands around the page's own content?
+    :ivar is_line: is it a field whose label is the name of an element, which readers do not see?
     """
 
     label: str
     stated: str
     is_field: bool = False
     is_around: bool = False
+    is_line: bool = False
 
 
 class Stated(NamedTuple):
@@ -110,6 +116,8 @@ class Content:
         # A heading may stand behind the text, or be its last line.
         is_behind = end < self._start or last.around is heading
         self._end = self._in_root.stop - 1 if is_behind else end
+        self._cards: dict[HtmlElement, bool] = {}
+        self._has_link: dict[HtmlElement, bool] = {}
         self._beside: dict[HtmlElement, bool] = {self.root: False, self.surroundings: False}
 
     def is_before_end(self, element: HtmlElement) -> bool:
@@ -128,12 +136,32 @@ class Content:
         """Is an element in the surroundings, and neither beside nor on a card of another page?"""
         if self._places[element] not in self._in_surroundings or self.is_beside(element):
             return False
+        box = self._box_of(element)
+        return next(box.iter(*_HEADINGS), None) is None and not self._is_card(box)
+
+    def is_of_another(self, element: HtmlElement) -> bool:
+        """Is an element around the content on a card of another page, or beside a link to one?"""
+        if self.is_behind_heading(element):
+            return False
+        parent = element.getparent()
+        if parent not in self._has_link:
+            self._has_link[parent] = parent.find("a") is not None
+        return self._has_link[parent] or self._is_card(self._box_of(element))
+
+    def _is_card(self, box: HtmlElement) -> bool:
+        """Has an element a picture that links to a page?"""
+        if box not in self._cards:
+            self._cards[box] = box.find(".//a//img") is not None
+        return self._cards[box]
+
+    def _box_of(self, element: HtmlElement) -> HtmlElement:
+        """Return the largest element around one that has nothing of the content."""
         box = element
-        for each in element.iterancestors():
+        for each in islice(element.iterancestors(), _MAX_DEPTH):
             if each in self._around_root:
                 break
             box = each
-        return next(box.iter(*_HEADINGS), None) is None and box.find(".//a//img") is None
+        return box
 
     def is_beside(self, element: HtmlElement) -> bool:
         """Is an element in a part of the page that is about other pages or for visitors?"""
@@ -162,6 +190,11 @@ class Content:
         """Yield elements of the root behind the heading, and then those around it."""
         rest = filterfalse(self.is_behind_heading, self.surroundings.iter(*tags))
         return chain(self.rows(*tags), rest)
+
+    def elements(self) -> Iterator[HtmlElement]:
+        """Yield all elements in the surroundings."""
+        places = self._in_surroundings
+        return islice(self._places, places.start + 1, places.stop)
 
     def _is_part_beside(self, element: HtmlElement) -> bool:
         is_around = self._places.get(element, -1) not in self._in_root
@@ -216,6 +249,27 @@ def names_of(element: HtmlElement) -> list[str]:
 def line_text(element: HtmlElement) -> str | None:
     """Return the text of an element in one line; ``None`` if it has too much in it for a fact."""
     return short_text(element, MAX_DESCENDANTS, MAX_LABEL + MAX_STATED)
+
+
+def broken_lines(element: HtmlElement, without: Container[str] = ()) -> list[str]:
+    """Return the lines of an element, which ``<br>`` breaks; none if it has too much in it.
+
+    :param without: tags of elements with which a line is left out.
+    """
+    if not len(element):
+        return [text] if (text := " ".join((element.text or "").split())) else []
+    if next(islice(element.iterdescendants(), _MAX_BROKEN, None), None) is not None:
+        return []
+    lines, left_out = [element.text or ""], set()
+    for child in element:
+        if child.tag == "br":
+            lines.append(child.tail or "")
+            continue
+        lines[-1] += f" {' '.join(cast('Iterator[str]', child.itertext()))} {child.tail or ''}"
+        if any(each.tag in without for each in child.iter()):
+            left_out.add(len(lines) - 1)
+    kept = (line for place, line in enumerate(lines) if place not in left_out)
+    return [text for line in kept if (text := " ".join(line.split()))]
 
 
 def without_numbers(text: str, mark: str = " ") -> str:

@@ -98,6 +98,11 @@ def has_date(text: str) -> bool:
     return _DATE.search(text) is not None
 
 
+def is_measure(text: str) -> bool:
+    """Is a text a number and a unit of what a page is about as often as of a counter?"""
+    return _MEASURE.fullmatch(text) is not None
+
+
 def date_of_event(text: str) -> str | None:
     """Return the numbers of a date that may be that of an event, in any order and format.
 
@@ -115,12 +120,17 @@ def date_of_event(text: str) -> str | None:
     return " ".join(sorted(parts))
 
 
+def n_columns(text: str) -> int:
+    """Return how many columns a text takes up."""
+    return len(text) + sum(character >= _FIRST_WIDE for character in text)
+
+
 def telling_value(label: str, value: str) -> str | None:
     """Return a value behind a label if it is what a page is about; dates in one format.
 
     ``None`` for counters, dates of visits, sentences, and empty values.
     """
-    width = len(value) + sum(character >= _FIRST_WIDE for character in value)
+    width = n_columns(value)
     if not 0 < width <= _MAX_DATE or value.endswith(_SENTENCE_ENDS):
         return None
     if not any(map(str.isalpha, label)) or _is_counted(label, value):
@@ -141,7 +151,7 @@ def _is_counted(label: str, value: str) -> bool:
         return False
     if not any(map(str.isdigit, value)):
         return _PRESENCE.fullmatch(value) is not None and label.casefold() == "status"
-    return _OF_COUNT.search(label) is not None or not _MEASURE.fullmatch(value)
+    return _OF_COUNT.search(label) is not None or not is_measure(value)
 
 
 def _has_date(label: str, value: str) -> bool:

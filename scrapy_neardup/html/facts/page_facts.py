@@ -9,10 +9,12 @@ heading and the end of its text, and around it only fields, which a copy may lac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import cast
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from ...text.signs.currencies import prices_in
@@ -26,11 +28,13 @@ from .content import (
     Content,
     Fact,
     Stated,
+    broken_lines,
     line_text,
     without_numbers,
 )
 from .labels import is_byline, telling_value
 from .lines_above import lines_above
+from .lines_beside import lines_beside, rows_of_two
 from .prices import prices
 from .table_rows import table_rows
 
@@ -42,6 +46,7 @@ _LABELLED = re.compile(
     rf"([^\s:：](?:[^:：]|(?<=\d):(?=\d\d)){{0,{MAX_LABEL}}})"
 )
 _LINES, _MAX_LINE = ("p", "li", "div"), 100
+_BROKEN = etree.XPath("descendant-or-self::*[br]")
 #: With so many characters, the main text says the same whatever label stands before it.
 _TELLING = 12
 #: So many places of the main text are looked at for a price.
@@ -73,6 +78,8 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
         stated += [_rows(content), _terms(content), _code(content), lines_above(content, main)]
+        stated += [_broken_labels(content), _rows_of_two(content)]
+        stated.append(lines_beside(content, partial(_has_line, main, set(text.splitlines()))))
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -108,6 +115,15 @@ def _has(main: str, text: str) -> bool:
     return not text
 
 
+def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) -> bool:
+    """Does the main text have a line, even a short one if that stands where the text does?"""
+    if is_in_content and line in lines:
+        # Most lines are found so, which takes a part of the time.
+        return True
+    text = solid(line)
+    return (is_in_content or len(text) >= _TELLING) and _has(main, text)
+
+
 def _rows(content: Content) -> Iterator[Stated]:
     for row in table_rows([*islice(content.rows_and_rest("tr"), MAX_FACTS)], line_text):
         is_own = content.is_behind_heading(row.element)
@@ -126,6 +142,11 @@ def _terms(content: Content) -> Iterator[Stated]:
             if is_own:
                 yield from _stated(term, label, text)
             yield from _field(term, label, text, is_around=not is_own)
+
+
+def _rows_of_two(content: Content) -> Iterator[Stated]:
+    for row, label, value in rows_of_two(content):
+        yield from _field(row, label, value, is_around=not content.is_behind_heading(row))
 
 
 def _code(content: Content) -> Iterator[Stated]:
@@ -179,6 +200,16 @@ def _labels(content: Content) -> Iterator[Stated]:
             count += 1
             if count == MAX_FACTS:
                 return
+
+
+def _broken_labels(content: Content) -> Iterator[Stated]:
+    """Yield lines such as "Colour: red" of elements that ``<br>`` breaks into lines."""
+    broken = cast("list[HtmlElement]", _BROKEN(content.surroundings))
+    for element in broken[:MAX_FACTS]:
+        for text in broken_lines(element):
+            if found := _LABELLED.fullmatch(text):
+                is_around = not content.is_before_end(element)
+                yield from _field(element, found[1], found[2], is_around=is_around)
 
 
 def _stated(

@@ -1,0 +1,136 @@
+"""Ads, events and the like of one title and one description that differ in a line without a label.
+
+The line stands beside the text, in an element whose class says what it is, or not even that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.promises.harness import PromiseSpider, Site, situation
+from tests.promises.situations_details import DESCRIPTION, TOWNS, ads, page
+
+_ADDRESSES = (
+    *("12 High Street, Leeds", "14 High Street, Leeds", "Park View 3, Bath"),
+    *("Mill Lane 7, Oslo", "Harbour Road 5, Ghent", "2 Queen Square, Turku"),
+)
+
+
+@situation(contents=6)
+def flats_whose_address_stands_below_the_text(site: Site) -> Any:
+    layout = "<main><article><h1>TITLE</h1>TEXT<p class=address>VALUE</p></article></main>"
+    return ads(site, layout, _ADDRESSES)
+
+
+@situation(contents=6)
+def flats_whose_address_stands_in_a_column(site: Site) -> Any:
+    layout = (
+        "<div class=row><div class=col-8><h1>TITLE</h1>TEXT</div>"
+        "<div class=col-4><p>VALUE</p><p>To let from now on</p></div></div>"
+    )
+    return ads(site, layout, _ADDRESSES)
+
+
+@situation(contents=6)
+def flats_whose_address_has_lines_of_its_own(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article><section><h2>Where it is</h2>"
+        "<address><span>VALUE</span><br><span>ground floor</span></address></section></main>"
+    )
+    return ads(site, layout, _ADDRESSES)
+
+
+@situation(contents=4)
+def products_whose_details_are_rows_of_two_elements(site: Site) -> Any:
+    layout = (
+        "<main><div><h1>TITLE</h1>TEXT</div><div class=details>"
+        "<div class=row><div class=name>Material</div><div class=value>Steel</div></div>"
+        "<div class=row><div class=name>Width</div><div class=value>VALUE</div></div>"
+        "</div></main>"
+    )
+    return ads(site, layout, ("30", "40", "50", "60"), "Shelf")
+
+
+@situation(contents=4)
+def products_whose_details_are_items_of_two_words(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article><ul><li><span>Colour</span> "
+        "<b>VALUE</b></li><li><span>Size</span> <b>42</b></li></ul></main>"
+    )
+    return ads(site, layout, ("red", "green", "blue", "black"), "Shirt")
+
+
+@situation(contents=4)
+def products_whose_details_are_a_grid(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article><div class=grid>"
+        "<div>Weight</div><div>VALUE</div><div>Made in</div><div>Ghent</div></div></main>"
+    )
+    return ads(site, layout, ("2 kg", "3 kg", "5 kg", "8 kg"), "Dumb-bell")
+
+
+@situation(contents=4)
+def flats_of_other_numbers_of_rooms(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article>"
+        "<ul class=features><li>VALUE</li><li>2 floors</li></ul></main>"
+    )
+    return ads(site, layout, ("2 rooms", "3 rooms", "4 rooms", "5 rooms"))
+
+
+@situation(contents=4)
+def parts_whose_number_stands_below_the_text(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article><div><span class=sku>VALUE</span></div></main>"
+    )
+    return ads(site, layout, ("AB-1234", "AB-1299", "KL-5678", "XR-2002"), "Spare part")
+
+
+@situation(contents=4)
+def flats_whose_details_are_broken_into_lines(site: Site) -> Any:
+    layout = (
+        "<div class=row><div class=col-8><h1>TITLE</h1>TEXT</div>"
+        "<div class=col-4><p>Floor: 2<br>Rooms: VALUE<br>Heating: gas<br>Lift: no</p></div></div>"
+    )
+    return ads(site, layout, "2345")
+
+
+@situation(contents=6)
+def houses_whose_towns_are_broken_into_lines(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article><div><p>Office of the owners<br>Garden Road 5"
+        "<br>VALUE<br><a href=/map>map</a></p></div></main>"
+    )
+    return ads(site, layout, TOWNS, "House")
+
+
+@situation(contents=4)
+def evenings_whose_day_stands_below_the_text(site: Site) -> Any:
+    layout = "<main><article><h1>TITLE</h1>TEXT</article><div class=when>VALUE</div></main>"
+    days = ("5 March 2026", "12 March 2026", "19 March 2026", "9 April 2026")
+    return ads(site, layout, days, "Evening of songs")
+
+
+@situation(contents=6, finds=6)
+def ads_are_found_again_whatever_visitors_see_beside_them(site: Site) -> Any:
+    """Copies with counters, greetings, offers of others and sentences of the day beside them."""
+    others = (
+        "<p>51 views</p><p>Words are free, use them well.</p><p>Online: Ann</p>",
+        "<p>52 views</p><p>A river never asks for its way.</p><p>Online: Ben</p>",
+    )
+    for n, address in enumerate(_ADDRESSES):
+        text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
+        for copy, other in enumerate(others):
+            offers = "".join(
+                f"<li><a href=/ad/{k}>Flat {TOWNS[k]}</a> <span>{TOWNS[k]}</span></li>"
+                for k in range(6)
+                if k % 3 == (n + copy) % 3
+            )
+            body = (
+                f"<main><article><h1>Flat to let</h1>{text}<p class=address>{address}</p></article>"
+                f"<div>{other}<p class=user-name>Visitor {n}{copy}</p><p>{n + copy} bids</p></div>"
+                f"<section><h2>More</h2><ul>{offers}</ul></section></main>"
+            )
+            site.put(f"/ad/{n}/{copy}", page("Flat to let", body), content=str(n))
+    site.index()
+    return PromiseSpider

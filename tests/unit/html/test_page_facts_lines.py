@@ -1,0 +1,109 @@
+"""Short lines beside the main text, which no label says the meaning of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import permutations
+
+import pytest
+
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.html.extraction import read_page
+from scrapy_neardup.signatures.facts import MAX_LINES, fields_differ
+from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.stores import MemoryStore
+from tests.support.texts import FERRY, TEA
+from tests.unit.html.test_page_facts import ferry, page
+
+
+def lines(below: str) -> list[tuple[str, str]]:
+    """Lines below the main text of a page."""
+    return [fact[:2] for fact in read_page(page("", below=below), ferry).facts if fact.is_line]
+
+
+def signed(below: str) -> PageSignature:
+    detector = NearDupDetector(store=MemoryStore(secret=b"0" * 16), extractor=ferry)
+    return detector.signature(url="https://a.example/", html=page("", below=below))
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [
+        # under the names of their elements, or of those around them
+        ("<p class='b a'>12 High Street</p>", [("a b p", "12 High Street")]),
+        ("<div class=place><p>Leeds</p></div>", [("place p", "Leeds")]),
+        ("<ul><li>3 rooms</li></ul>", [("ul li", "3 rooms")]),
+        ("<p id=row-17>Leeds", [("row- p", "Leeds")]),
+        # of all that stand in one line, and of each of those that are broken
+        ("<p><span>2 kg</span> <b>net</b></p>", [("div p", "2 kg net")]),
+        ("<p>High Street<br><b>Leeds</b><br><a href=/>map</a>", 2),
+        # dates in one format
+        ("<p class=when>5 March 2026", [("when p", "2026 3 5")]),
+        # numbers of counters are masked, and those of what a page is about are not
+        ("<p>Viewed 51 times", [("div p", "Viewed times")]),
+        ("<p>Park View 3, Leeds", [("div p", "Park View Leeds")]),
+        ("<p>4 guests", [("div p", "4 guests")]),
+        # sentences and words in them, prices, bylines, numbers alone, times from now
+        ("<p>We wish all of our guests a good day.", []),
+        (f"<p>{FERRY[:80]} <b>Leeds</b>", []),
+        ("<p>$5</p><p>Written by</p><p>51</p><p>2 hours ago</p>", []),
+        # what visitors use, what is about the page, other pages, headings, and the text itself
+        ("<p><a href=/>Leeds</a></p><button>Leeds</button><form><p>Leeds</form>", []),
+        ("<p class=user-name>Ann</p><div class=entry-meta><p>Ann</div>", []),
+        ("<aside><p>Leeds</aside><div class=related-items><p>Leeds</div>", []),
+        (f"<div class=c><p>Ann</p>{TEA}</div><div class=c><p>Ben</p>{TEA}</div>", []),
+        (f"<h2>Leeds</h2><pre>Leeds</pre><p>{FERRY[:40]}", []),
+    ],
+)
+def test_lines_below_the_text(below, expected):
+    found = lines(below)
+    assert (len(found) if isinstance(expected, int) else found) == expected
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        "<div><a href=/x><img src=x></a><p>Leeds</p></div>",
+        "<div><a href=/x>Lamp</a><p>Leeds</p></div>",
+    ],
+)
+def test_lines_around_the_content_are_none_of_other_pages_cards(card):
+    html = page("").replace("<main><div>", f"<main>{card}<p>York</p><div>")
+    assert [fact.stated for fact in read_page(html, ferry).facts if fact.is_line] == ["York"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("<p>12 High Street", "<p>14 High Street", True),
+        ("<p class=a>Leeds", "<p class=b>York", False),
+        ("<p>Leeds", "<p>Leeds<p>York", False),
+        ("<p>Leeds", "", False),
+        ("<p>51 views", "<p>52 views", False),
+        ("<p><b>Width</b> <i>30</i>", "<p><b>Width</b> <i>40</i>", True),
+        ("<p>Floor: 2<br>Rooms: 3", "<p>Floor: 2<br>Rooms: 4", True),
+    ],
+)
+def test_pages_of_one_title_differ_if_each_has_a_line_of_its_own(one, other, differ):
+    pair = [signed(each) for each in (one, other)]
+    assert fields_differ(*pair) == fields_differ(*pair[::-1]) == differ
+
+
+def test_lines_do_not_count_under_other_titles():
+    assert not fields_differ(*map(signed, ("<p>Leeds", "<p>York")), same_title=False)
+
+
+def test_of_many_lines_the_same_are_kept_in_any_order():
+    def column(items: Iterable[int]) -> str:
+        return "".join(f"<p class='{'ab'[n % 2] * n}x'>Leeds</p>" for n in items)
+
+    orders = (range(2 * MAX_LINES), range(2 * MAX_LINES)[::-1])
+    one, other = (signed(column(order)) for order in orders)
+    assert one.facts == other.facts
+    assert len(one.facts) == 4 * (MAX_LINES + 1)
+
+
+@pytest.mark.parametrize("order", [*permutations("abc")][:2])
+def test_a_word_in_a_line_is_no_line(order):
+    inner = "".join(f"<span class={name}>{name} word </span>" for name in order)
+    assert len(lines(f"<div class=one>{inner}</div>")) == 1
