@@ -77,6 +77,8 @@ _AMOUNT = re.compile(
     r"inches|毫升|升|克|千克|公斤|мл|л|г|кг)\.?",
     re.IGNORECASE,
 )
+#: Labels of counters behind which words say what a page is about: "Level: easy".
+_NAMED = frozenset(("level", "activity"))
 #: What may stand beside the word of a counter in its label.
 _BESIDE = frozenset(
     "of by the in no number numbers times time total all this week month year by id your ip "
@@ -195,6 +197,8 @@ def is_label_of_counter(label: str, value: str) -> bool:
     "Available sizes" and "Last name" say something of the page.
     """
     if not names_a_counter(label) or _AMOUNT.fullmatch(value):
+        return False
+    if label.casefold() in _NAMED and not any(map(str.isdigit, value)):
         return False
     rest = _COUNTER.sub(" ", label).casefold()
     is_number = _BARE_NUMBER.fullmatch(value) is not None

@@ -37,6 +37,8 @@ from .lines_above import (
     says_several,
 )
 
+#: Tells whether the main text has a line, which stands in the content or not.
+IsInText = Callable[[str, bool], bool]
 #: What has more characters is no line, and more columns that end with a full stop are a sentence.
 _MAX_LINE, _MAX_SENTENCE = 60, 24
 #: Characters before the first element in another one that has a line, white space included.
@@ -67,27 +69,30 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
             yield row, label, value
 
 
-def lines_beside(content: Content, is_in_text: Callable[[str, bool], bool]) -> Iterator[Stated]:
+def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     """Yield lines that the main text has not, under the names of their elements.
 
     Left out are sentences, prices, numbers of counters, and what visitors use.
-
-    :param is_in_text: whether the main text has a line, which stands in the content or not.
     """
     for element, lines in islice(_elements_of_lines(content), _MAX_LOOKED_AT):
         is_in_content = content.is_before_end(element)
         rest = [line for line in lines if not is_in_text(line, is_in_content)]
         if not rest or content.is_beside(element):
             continue
-        told = {line: value for line in rest if (value := _told(element, line))}
+        told = [value for line in rest if (value := _told(element, line))]
         if told and not (
             content.is_of_another(element)
             or is_part_for_visitors(element)
             or (not is_in_content and _is_of_comment(element))
         ):
-            for line, value in told.items():
-                fact = Fact(_names(element), value, is_field=True, is_around=True, is_line=True)
-                yield Stated(element, "", line, fact, has_place=True)
+            for value in told:
+                yield line_beside(element, value)
+
+
+def line_beside(element: HtmlElement, value: str) -> Stated:
+    """Return the fact that an element says something under its name."""
+    fact = Fact(_names(element), value, is_field=True, is_around=True, is_line=True)
+    return Stated(element, "", value, fact, has_place=True)
 
 
 def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, list[str]]]:

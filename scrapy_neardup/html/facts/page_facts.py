@@ -9,6 +9,7 @@ heading and the end of its text, and around it only fields, which a copy may lac
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Container, Iterator
 from functools import partial
 from itertools import chain, islice
@@ -17,6 +18,7 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
+from ...text.counters import names_a_counter
 from ...text.signs.currencies import prices_in
 from ..headings import heading_above, heading_text
 from ..page_lines import last_line, solid
@@ -34,7 +36,7 @@ from .content import (
 )
 from .labels import is_byline, telling_value
 from .lines_above import lines_above
-from .lines_beside import lines_beside, rows_of_two
+from .lines_beside import IsInText, line_beside, lines_beside, rows_of_two
 from .prices import prices
 from .table_rows import table_rows
 
@@ -77,9 +79,10 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     stated = [prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
-        stated += [_rows(content), _terms(content), _code(content), lines_above(content, main)]
-        stated += [_broken_labels(content), _rows_of_two(content)]
-        stated.append(lines_beside(content, partial(_has_line, main, set(text.splitlines()))))
+        is_in_text = partial(_has_line, main, set(text.splitlines()))
+        stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
+        stated += [_rows_of_two(content), _code(content)]
+        stated += [lines_above(content, main), lines_beside(content, is_in_text)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)
@@ -124,13 +127,23 @@ def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) 
     return (is_in_content or len(text) >= _TELLING) and _has(main, text)
 
 
-def _rows(content: Content) -> Iterator[Stated]:
+def _rows(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
+    numbers: defaultdict[HtmlElement, list[str]] = defaultdict(list)
+    counted = set()
     for row in table_rows([*islice(content.rows_and_rest("tr"), MAX_FACTS)], line_text):
         is_own = content.is_behind_heading(row.element)
         if is_own:
             yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
         if row.n_stated == 1:
             yield from _field(row.element, row.label, row.stated, is_around=not is_own)
+        table, line = next(row.element.iterancestors("table"), row.element), " ".join(row[1:3])
+        if names_a_counter(line):
+            counted.add(table)
+        if not any(map(str.isalpha, line)) and not is_in_text(line, is_own):
+            numbers[table].append(line)
+    for table, lines in numbers.items():
+        if table not in counted:
+            yield line_beside(table, " ".join(lines))
 
 
 def _terms(content: Content) -> Iterator[Stated]:

@@ -110,6 +110,8 @@ def test_facts_are_rows_terms_labels_and_prices_in_front_of_the_text(beside, exp
         ("Last name", "Smith", True),
         ("Power", "1950 W", True),
         ("Status", "sold", True),
+        ("Level", "easy", True),
+        ("Level", "7", False),
         ("Format", "online", True),
         ("Status", "online", False),
         ("Sleeps", "4 guests", True),

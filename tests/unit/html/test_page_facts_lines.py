@@ -43,6 +43,9 @@ def signed(below: str) -> PageSignature:
         ("<p>Viewed 51 times", [("div p", "Viewed times")]),
         ("<p>Park View 3, Leeds", [("div p", "Park View Leeds")]),
         ("<p>4 guests", [("div p", "4 guests")]),
+        # rows of numbers alone, all of a table
+        ("<table><tr><th>To<th>Fro<tr><td>7:42<td>8<tr><td>9:11<td>9</table>", 1),
+        ("<table><tr><th>Views<th>Likes<tr><td>42<td>8</table>", []),
         # sentences and words in them, prices, bylines, numbers alone, times from now
         ("<p>We wish all of our guests a good day.", []),
         (f"<p>{FERRY[:80]} <b>Leeds</b>", []),
@@ -81,6 +84,7 @@ def test_lines_around_the_content_are_none_of_other_pages_cards(card):
         ("<p>Leeds", "", False),
         ("<p>51 views", "<p>52 views", False),
         ("<p><b>Width</b> <i>30</i>", "<p><b>Width</b> <i>40</i>", True),
+        ("<table><tr><td>7:42<td>8</table>", "<table><tr><td>7:41<td>8</table>", True),
         ("<p>Floor: 2<br>Rooms: 3", "<p>Floor: 2<br>Rooms: 4", True),
     ],
 )
