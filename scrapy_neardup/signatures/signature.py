@@ -60,7 +60,7 @@ class PageSignature:
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
-    :ivar facts: at most 16 facts that it states, and 16 fields, four bytes each, see
+    :ivar facts: at most 16 facts that it states, 32 fields and 32 lines, four bytes each, see
         ``signatures/facts.py``.
     :ivar passages: sample of its passages, see ``signatures/passages.py``; empty if it was not read
         quickly.
