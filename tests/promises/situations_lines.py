@@ -115,6 +115,17 @@ def timetables_of_numbers_alone_in_a_section(site: Site) -> Any:
 
 
 @situation(contents=4)
+def timetables_of_several_columns_in_a_section(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT</article><section><h2>Times</h2><table>"
+        "<tr><th>Day</th><th>Harbour</th><th>Island</th></tr><tr><td>Monday</td><td>7:42</td>"
+        "<td>8:17</td></tr><tr><td>Tuesday</td><td>VALUE</td><td>12:58</td></tr></table></section>"
+        "</main>"
+    )
+    return ads(site, layout, ("11:42", "12:03", "12:21", "12:37"), "Ferry")
+
+
+@situation(contents=4)
 def evenings_whose_day_stands_below_the_text(site: Site) -> Any:
     layout = "<main><article><h1>TITLE</h1>TEXT</article><div class=when>VALUE</div></main>"
     days = ("5 March 2026", "12 March 2026", "19 March 2026", "9 April 2026")

@@ -8,7 +8,8 @@ but for counters and the like.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
 from typing import cast
@@ -36,6 +37,7 @@ from .lines_above import (
     is_part_for_visitors,
     says_several,
 )
+from .table_rows import Row
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
@@ -51,8 +53,9 @@ _MAX_LOOKED_AT = 400
 #: Elements of no line, and those that break none.
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _ELSEWHERE = _HEADINGS | frozenset(
-    "script style br img input tr td th dt dd pre code a button option select".split()
+    "script style br img input tr dt dd pre code a button option select".split()
 )
+_CELLS = ("td", "th")
 _WITHIN_LINE = INLINE | {"br"}
 _OF_ROWS = ("div", "p", "li", "span")
 _NUMBER = re.compile(r"\d+")
@@ -67,6 +70,26 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
         label, value = map(line_text, row)
         if label and value and not is_for_visitors(row):
             yield row, label, value
+
+
+def rows_beside(content: Content, rows: Iterable[Row], is_in_text: IsInText) -> Iterator[Stated]:
+    """Yield rows of more than two cells that the main text has not, and numbers alone by table."""
+    numbers: defaultdict[HtmlElement, list[str]] = defaultdict(list)
+    counted = set()
+    for row in rows:
+        table = next(row.element.iterancestors("table"), row.element)
+        line = f"{row.label} {row.stated}"
+        if names_a_counter(line):
+            counted.add(table)
+        elif is_in_text(line, content.is_behind_heading(row.element)):
+            continue
+        elif not any(map(str.isalpha, line)):
+            numbers[table].append(line)
+        elif row.n_stated > 1 and not is_for_visitors(row.element):
+            yield _line(row.element, row.label, row.stated)
+    for table, lines in numbers.items():
+        if table not in counted:
+            yield _line(table, _names(table), " ".join(lines))
 
 
 def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
@@ -86,12 +109,11 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
             or (not is_in_content and _is_of_comment(element))
         ):
             for value in told:
-                yield line_beside(element, value)
+                yield _line(element, _names(element), value)
 
 
-def line_beside(element: HtmlElement, value: str) -> Stated:
-    """Return the fact that an element says something under its name."""
-    fact = Fact(_names(element), value, is_field=True, is_around=True, is_line=True)
+def _line(element: HtmlElement, label: str, value: str) -> Stated:
+    fact = Fact(label, value, is_field=True, is_around=True, is_line=True)
     return Stated(element, "", value, fact, has_place=True)
 
 
@@ -102,9 +124,10 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, list[str
     has_own_text = cache(_has_own_text)
     found: set[HtmlElement] = set()
     for element in elements:
-        if element.tag in _ELSEWHERE or element in broken or len(element.text or "") > _MAX_TEXT:
-            continue
         parent = element.getparent()
+        is_elsewhere = element.tag in _ELSEWHERE or (element.tag in _CELLS and len(parent) > 1)
+        if is_elsewhere or element in broken or len(element.text or "") > _MAX_TEXT:
+            continue
         # A word in a longer text is no line, nor is a part of one.
         if parent in found or (element.tag in INLINE and has_own_text(parent)):
             found.add(element)

@@ -9,7 +9,6 @@ heading and the end of its text, and around it only fields, which a copy may lac
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Container, Iterator
 from functools import partial
 from itertools import chain, islice
@@ -18,7 +17,6 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from ...text.counters import names_a_counter
 from ...text.signs.currencies import prices_in
 from ..headings import heading_above, heading_text
 from ..page_lines import last_line, solid
@@ -36,7 +34,7 @@ from .content import (
 )
 from .labels import is_byline, telling_value
 from .lines_above import lines_above
-from .lines_beside import IsInText, line_beside, lines_beside, rows_of_two
+from .lines_beside import IsInText, lines_beside, rows_beside, rows_of_two
 from .prices import prices
 from .table_rows import table_rows
 
@@ -128,22 +126,14 @@ def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) 
 
 
 def _rows(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
-    numbers: defaultdict[HtmlElement, list[str]] = defaultdict(list)
-    counted = set()
-    for row in table_rows([*islice(content.rows_and_rest("tr"), MAX_FACTS)], line_text):
+    rows = [*islice(content.rows_and_rest("tr"), MAX_FACTS)]
+    for row in table_rows(rows, line_text):
         is_own = content.is_behind_heading(row.element)
         if is_own:
             yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
         if row.n_stated == 1:
             yield from _field(row.element, row.label, row.stated, is_around=not is_own)
-        table, line = next(row.element.iterancestors("table"), row.element), " ".join(row[1:3])
-        if names_a_counter(line):
-            counted.add(table)
-        if not any(map(str.isalpha, line)) and not is_in_text(line, is_own):
-            numbers[table].append(line)
-    for table, lines in numbers.items():
-        if table not in counted:
-            yield line_beside(table, " ".join(lines))
+    yield from rows_beside(content, table_rows(rows, line_text), is_in_text)
 
 
 def _terms(content: Content) -> Iterator[Stated]:

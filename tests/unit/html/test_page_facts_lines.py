@@ -43,7 +43,11 @@ def signed(below: str) -> PageSignature:
         ("<p>Viewed 51 times", [("div p", "Viewed times")]),
         ("<p>Park View 3, Leeds", [("div p", "Park View Leeds")]),
         ("<p>4 guests", [("div p", "4 guests")]),
-        # rows of numbers alone, all of a table
+        ("<table><tr><td class=where>Leeds</td></tr></table>", [("where td", "Leeds")]),
+        # rows of more than two cells, and of numbers alone, all of a table
+        ("<table><tr><td>Line 5<td>7:42<td>8:17</table>", [("Line 5", "7:42 8:17")]),
+        ("<table><tr><td><a href=/x>Lamp</a><td>oak<td>new</table>", []),
+        ("<table><tr><td>Page views<td>42<td>43</table>", []),
         ("<table><tr><th>To<th>Fro<tr><td>7:42<td>8<tr><td>9:11<td>9</table>", 1),
         ("<table><tr><th>Views<th>Likes<tr><td>42<td>8</table>", []),
         # sentences and words in them, prices, bylines, numbers alone, times from now
