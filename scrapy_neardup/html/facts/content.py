@@ -48,6 +48,8 @@ _BESIDE_AROUND = re.compile(
 #: Without a ``main`` element, so many elements around the content are looked at, and the body only
 #: if it is the next one.
 _MAX_LEVELS = 3
+#: Texts of more characters are no lines.
+_MAX_SHORT = 60
 #: Elements around a line that are looked at for the largest one without content.
 _MAX_DEPTH = 64
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
@@ -116,6 +118,7 @@ class Content:
         # A heading may stand behind the text, or be its last line.
         is_behind = end < self._start or last.around is heading
         self._end = self._in_root.stop - 1 if is_behind else end
+        self._several: dict[HtmlElement, bool] = {}
         self._cards: dict[HtmlElement, bool] = {}
         self._has_link: dict[HtmlElement, bool] = {}
         self._beside: dict[HtmlElement, bool] = {self.root: False, self.surroundings: False}
@@ -140,13 +143,28 @@ class Content:
         return next(box.iter(*_HEADINGS), None) is None and not self._is_card(box)
 
     def is_of_another(self, element: HtmlElement) -> bool:
-        """Is an element around the content on a card of another page, or beside a link to one?"""
+        """Is a line on a card of another page, beside a link to one, or in a comment?"""
+        if self.is_behind_heading(element) and self.is_before_end(element):
+            return False
+        around = (each for each in element.iterancestors() if each not in self._around_root)
+        if any(map(self._is_one_of_several, islice(around, _MAX_LEVELS))):
+            return True
         if self.is_behind_heading(element):
             return False
         parent = element.getparent()
         if parent not in self._has_link:
             self._has_link[parent] = parent.find("a") is not None
         return self._has_link[parent] or self._is_card(self._box_of(element))
+
+    def _is_one_of_several(self, element: HtmlElement) -> bool:
+        """Is it one of several texts that follow one another, as comments and reviews do?"""
+        if element not in self._several:
+            neighbours = (element.getprevious(), element.getnext())
+            names = element.get("class")
+            equal = (each for each in neighbours if each is not None and each.get("class") == names)
+            is_one = bool(names) and any(map(_has_sentence, equal)) and _has_sentence(element)
+            self._several[element] = is_one
+        return self._several[element]
 
     def _is_card(self, box: HtmlElement) -> bool:
         """Has an element a picture that links to a page?"""
@@ -217,6 +235,10 @@ def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
         return main
     columns = around[: _MAX_LEVELS + 1]
     return columns[-2] if columns[-1] is body and len(columns) > 2 else columns[-1]
+
+
+def _has_sentence(element: HtmlElement) -> bool:
+    return any(len(text) > _MAX_SHORT for text in cast("Iterator[str]", element.itertext()))
 
 
 def _is_main(element: HtmlElement) -> bool:

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
-from typing import cast
 
 from lxml.html import HtmlElement
 
@@ -46,8 +45,6 @@ _MAX_LINE, _MAX_SENTENCE = 60, 24
 #: Characters before the first element in another one that has a line, white space included.
 _MAX_TEXT = 400
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
-#: So many elements around a line are looked at for those of a comment.
-_MAX_AROUND = 4
 #: Elements that are looked at, at most.
 _MAX_LOOKED_AT = 400
 #: Elements of no line, and those that break none.
@@ -103,11 +100,7 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
         if not rest or content.is_beside(element):
             continue
         told = [value for line in rest if (value := _told(element, line))]
-        if told and not (
-            content.is_of_another(element)
-            or is_part_for_visitors(element)
-            or (not is_in_content and _is_of_comment(element))
-        ):
+        if told and not (content.is_of_another(element) or is_part_for_visitors(element)):
             for value in told:
                 yield _line(element, _names(element), value)
 
@@ -136,16 +129,6 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, list[str
         if lines and max(map(len, lines)) <= _MAX_LINE:
             found.add(element)
             yield element, lines
-
-
-def _is_of_comment(element: HtmlElement) -> bool:
-    """Is a line in one of several texts that follow one another, as comments and reviews do?"""
-    for each in islice(element.iterancestors(), _MAX_AROUND):
-        names = each.get("class")
-        neighbours = (each.getprevious(), each.getnext())
-        if names and any(n is not None and n.get("class") == names for n in neighbours):
-            return any(len(text) > _MAX_LINE for text in cast("Iterator[str]", each.itertext()))
-    return False
 
 
 def _has_own_text(element: HtmlElement) -> bool:
