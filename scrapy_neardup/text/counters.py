@@ -6,7 +6,7 @@ Of a language that is not listed here, a counter is not told from other numbers 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 
 import numpy as np
@@ -77,6 +77,15 @@ _AMOUNT = re.compile(
     r"inches|毫升|升|克|千克|公斤|мл|л|г|кг)\.?",
     re.IGNORECASE,
 )
+#: Words of counters that stand beside numbers of what a page is about as often: "Level 3".
+_AMBIGUOUS = frozenset(
+    "memory wind level activity age days temperature humidity node host pod server session token "
+    "build revision page count total rank points stars members users guests listed last left score "
+    "scores scored reads reading read issues topics plays contributors since rated usd eur queries "
+    "seite stand lager bestand rang punkte mitglieder gäste benutzer leser anzahl "
+    "ligne vu vue vues lu lectures jour note página membros membres miembros stock "
+    "uhrzeit restzeit rank* участник* гостей рейтинг* количество oy puan".split()
+)
 #: Labels of counters behind which words say what a page is about: "Level: easy".
 _NAMED = frozenset(("level", "activity"))
 #: What may stand beside the word of a counter in its label.
@@ -85,11 +94,17 @@ _BESIDE = frozenset(
     "der die das des von anzahl de la le les du des nombre número numero total liczba число кол во "
     "عدد آخر".split()
 )
-_COUNTER = re.compile(
-    rf"(?<!\w)(?:و?ال)?(?:{'|'.join(word.replace('*', '[^ ]*') for word in _COUNTED)})(?!\w)|"
-    rf"{'|'.join(_COUNTED_ANYWHERE)}",
-    re.IGNORECASE,
-)
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    whole = "|".join(word.replace("*", "[^ ]*") for word in words)
+    return re.compile(
+        rf"(?<!\w)(?:و?ال)?(?:{whole})(?!\w)|{'|'.join(_COUNTED_ANYWHERE)}", re.IGNORECASE
+    )
+
+
+_COUNTER = _any_of(_COUNTED)
+_ONLY_COUNTER = _any_of(word for word in _COUNTED if word not in _AMBIGUOUS)
 
 
 _BARE_NUMBER = re.compile(r"[\d\s.,'+%/()-]+[kKmM]?")
@@ -188,6 +203,11 @@ _NEAR, _BEFORE_DATE, _AFTER_NUMBER, _PIECE, _PIECE_OF_DATE = 1, 2, 4, 8, 16
 def names_a_counter(text: str) -> bool:
     """Return whether any word of a short text is one of a counter."""
     return _COUNTER.search(text) is not None
+
+
+def names_only_a_counter(text: str) -> bool:
+    """The same without words that say what a page is about as often, as in "Level 3"."""
+    return _ONLY_COUNTER.search(text) is not None
 
 
 def is_label_of_counter(label: str, value: str) -> bool:

@@ -38,7 +38,7 @@ _BESIDE_NAME = re.compile(
 )
 #: The same for elements around the content.
 _BESIDE_AROUND = re.compile(
-    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
+    rf"(?!no[-_]|has[-_]|with|elementor)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
     r"banners?|popular|trending|featured|latest|newest|recent|deals?|tickers?|weather|cart|basket|"
     r"slider|swiper|polls?|widgets?|bought-together|(?:last|recently)-?viewed|best-?sellers?|"
     r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more|others?|header|footer|menu|top-?bar)"
@@ -47,9 +47,15 @@ _BESIDE_AROUND = re.compile(
 )
 #: Without a ``main`` element, so many elements around the content are looked at, and the body only
 #: if it is the next one.
-_MAX_LEVELS = 3
+_MAX_LEVELS = 4
+#: Classes of parts of a layout, which may be alike whatever is in them.
+_OF_LAYOUT = re.compile(
+    r"(?:.*[-_])?(?:row|cols?|columns?|cards?|sections?|box|panels?|tabs?|blocks?|container|"
+    r"wrapper|content|area)(?:[-_].*)?",
+    re.IGNORECASE,
+)
 #: Texts of more characters are no lines.
-_MAX_SHORT = 60
+_MAX_SHORT = 80
 #: Elements around a line that are looked at for the largest one without content.
 _MAX_DEPTH = 64
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
@@ -119,8 +125,6 @@ class Content:
         is_behind = end < self._start or last.around is heading
         self._end = self._in_root.stop - 1 if is_behind else end
         self._several: dict[HtmlElement, bool] = {}
-        self._cards: dict[HtmlElement, bool] = {}
-        self._has_link: dict[HtmlElement, bool] = {}
         self._beside: dict[HtmlElement, bool] = {self.root: False, self.surroundings: False}
 
     def is_before_end(self, element: HtmlElement) -> bool:
@@ -140,37 +144,30 @@ class Content:
         if self._places[element] not in self._in_surroundings or self.is_beside(element):
             return False
         box = self._box_of(element)
-        return next(box.iter(*_HEADINGS), None) is None and not self._is_card(box)
+        return next(box.iter(*_HEADINGS), None) is None and box.find(".//a//img") is None
 
     def is_of_another(self, element: HtmlElement) -> bool:
-        """Is a line on a card of another page, beside a link to one, or in a comment?"""
+        """Is a line on a card of another page, behind a link to one, or in a comment?"""
         if self.is_behind_heading(element) and self.is_before_end(element):
             return False
-        around = (each for each in element.iterancestors() if each not in self._around_root)
-        if any(map(self._is_one_of_several, islice(around, _MAX_LEVELS))):
-            return True
-        if self.is_behind_heading(element):
-            return False
         parent = element.getparent()
-        if parent not in self._has_link:
-            self._has_link[parent] = parent.find("a") is not None
-        return self._has_link[parent] or self._is_card(self._box_of(element))
+        if parent not in self._around_root and _begins_with_link(parent):
+            return True
+        around = (each for each in element.iterancestors() if each not in self._around_root)
+        return any(map(self._is_one_of_several, chain([element], islice(around, _MAX_LEVELS))))
 
     def _is_one_of_several(self, element: HtmlElement) -> bool:
-        """Is it one of several texts that follow one another, as comments and reviews do?"""
+        """Is it one of several texts, as comments are, or of several cards with links?"""
         if element not in self._several:
             neighbours = (element.getprevious(), element.getnext())
-            names = element.get("class")
-            equal = (each for each in neighbours if each is not None and each.get("class") == names)
-            is_one = bool(names) and any(map(_has_sentence, equal)) and _has_sentence(element)
-            self._several[element] = is_one
+            equal = [each for each in neighbours if each is not None and _are_alike(each, element)]
+            has_link = element.find(".//a") is not None
+            self._several[element] = any(
+                (has_link and each.find(".//a") is not None)
+                or (_has_sentence(each) and _has_sentence(element))
+                for each in equal
+            )
         return self._several[element]
-
-    def _is_card(self, box: HtmlElement) -> bool:
-        """Has an element a picture that links to a page?"""
-        if box not in self._cards:
-            self._cards[box] = box.find(".//a//img") is not None
-        return self._cards[box]
 
     def _box_of(self, element: HtmlElement) -> HtmlElement:
         """Return the largest element around one that has nothing of the content."""
@@ -237,6 +234,25 @@ def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
     return columns[-2] if columns[-1] is body and len(columns) > 2 else columns[-1]
 
 
+def _begins_with_link(element: HtmlElement) -> bool:
+    """Is a link, a heading of links or a linked picture the first thing in an element?"""
+    first = next(element.iterchildren(), None)
+    if first is None or (element.text and not element.text.isspace()):
+        return False
+    return first.tag == "a" or (first.tag in _HEADINGS and first.find("a") is not None)
+
+
+def _are_alike(element: HtmlElement, other: HtmlElement) -> bool:
+    """Are two elements made alike, as comments or cards are, and no parts of a layout?"""
+    names = element.get("class")
+    if element.tag != other.tag or names != other.get("class"):
+        return False
+    if names and any(map(_OF_LAYOUT.fullmatch, names_of(element))):
+        return False
+    parts, others = ([(part.tag, part.get("class")) for part in each] for each in (element, other))
+    return parts == others
+
+
 def _has_sentence(element: HtmlElement) -> bool:
     return any(len(text) > _MAX_SHORT for text in cast("Iterator[str]", element.itertext()))
 
@@ -276,7 +292,8 @@ def line_text(element: HtmlElement) -> str | None:
 def broken_lines(element: HtmlElement, without: Container[str] = ()) -> list[str]:
     """Return the lines of an element, which ``<br>`` breaks; none if it has too much in it.
 
-    :param without: tags of elements with which a line is left out.
+    :param without: tags of elements, such as links, whose texts are left out, and so are lines that
+        begin with one.
     """
     if not len(element):
         return [text] if (text := " ".join((element.text or "").split())) else []
@@ -286,10 +303,13 @@ def broken_lines(element: HtmlElement, without: Container[str] = ()) -> list[str
     for child in element:
         if child.tag == "br":
             lines.append(child.tail or "")
-            continue
-        lines[-1] += f" {' '.join(cast('Iterator[str]', child.itertext()))} {child.tail or ''}"
-        if any(each.tag in without for each in child.iter()):
-            left_out.add(len(lines) - 1)
+        elif not any(each.tag in without for each in child.iter()):
+            texts = cast("Iterator[str]", child.itertext())
+            lines[-1] += f" {' '.join(texts)} {child.tail or ''}"
+        else:
+            if not lines[-1].strip():
+                left_out.add(len(lines) - 1)
+            lines[-1] += f" {child.tail or ''}"
     kept = (line for place, line in enumerate(lines) if place not in left_out)
     return [text for line in kept if (text := " ".join(line.split()))]
 

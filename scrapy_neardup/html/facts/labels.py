@@ -41,7 +41,7 @@ _DATE_ALONE = re.compile(
 )
 #: Times from now on, or back.
 _FROM_NOW = (
-    r"\d.*前|\b(?:ago|vor \w+ \w+|il y a|hace|назад|now)\b|"
+    r"\d.*前|\b(?:ago|vor (?:\d+|ein\w*|wenigen|mehreren) \w+|il y a|hace|назад|now)\b|"
     r"\b(?:yesterday|today|gestern|heute|hier|вчера|сегодня)\b|منذ|昨[天日]|今[天日]|刚刚"
 )
 _RELATIVE = re.compile(_FROM_NOW, re.IGNORECASE)
@@ -98,9 +98,9 @@ def has_date(text: str) -> bool:
     return _DATE.search(text) is not None
 
 
-def is_measure(text: str) -> bool:
-    """Is a text a number and a unit of what a page is about as often as of a counter?"""
-    return _MEASURE.fullmatch(text) is not None
+def is_from_now(text: str) -> bool:
+    """Has a text a time from now on, or back?"""
+    return _RELATIVE.search(text) is not None
 
 
 def date_of_event(text: str) -> str | None:
@@ -118,6 +118,11 @@ def date_of_event(text: str) -> str | None:
         else:
             parts.append(str(MONTHS.get(part[0].casefold()) or part[0].lstrip("0")))
     return " ".join(sorted(parts))
+
+
+def is_dated_byline(label: str, value: str) -> bool:
+    """Is a value a date, and what stands before it no label of an event? It may be an author."""
+    return date_of_event(value) is not None and not _EVENT.match(label)
 
 
 def n_columns(text: str) -> int:
@@ -151,7 +156,7 @@ def _is_counted(label: str, value: str) -> bool:
         return False
     if not any(map(str.isdigit, value)):
         return _PRESENCE.fullmatch(value) is not None and label.casefold() == "status"
-    return _OF_COUNT.search(label) is not None or not is_measure(value)
+    return _OF_COUNT.search(label) is not None or not _MEASURE.fullmatch(value)
 
 
 def _has_date(label: str, value: str) -> bool:

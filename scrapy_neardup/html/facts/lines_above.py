@@ -24,7 +24,7 @@ _TAGS = ("div", "span", "p", "section", "li", "time", *_HEADINGS)
 #: What has more characters is no line, and with so many the main text begins.
 _MAX_LINE, _TELLING = 60, 20
 #: What visitors use or follow.
-FOR_VISITORS = frozenset(("a", "button", "select", "label", "form", "time"))
+_USED = frozenset(("a", "button", "select", "label", "form", "time"))
 #: Words of classes and ids of what is about the page and not what it is about, or is for visitors.
 _OF_PAGE = (
     r"authors?|by|byline|credits?|posted|published|updated|share|sharing|social|counts?|counter|"
@@ -95,30 +95,19 @@ def _words(element: HtmlElement, text: str) -> Fact | None:
     """Return what a line says that is the same in each copy of the page, if anything."""
     # A number in a line may be a counter.
     words = text if element.tag in _HEADINGS else without_numbers(text)
-    is_told = any(map(str.isalpha, words)) and not says_several(text)
+    is_told = any(map(str.isalpha, words)) and not _UNTOLD_IN_WORDS.search(text)
     # Prices are facts of their own.
     if not is_told or is_byline(text) or has_date(text) or prices_in(text):
         return None
+    return None if _is_no_content(element) else Fact("", words, is_field=True)
+
+
+def _is_no_content(element: HtmlElement) -> bool:
     # Items of lists stand in the main text, or are those of a menu.
-    is_content = element.tag != "li" and not is_for_visitors(element)
-    return Fact("", words, is_field=True) if is_content else None
-
-
-def says_several(text: str) -> bool:
-    """Are several facts in a line, or a time from now?"""
-    return _UNTOLD_IN_WORDS.search(text) is not None
-
-
-def is_for_visitors(element: HtmlElement) -> bool:
-    """Is a line about the page and not what it is about, or is it for visitors?"""
-    return any(each.tag in FOR_VISITORS for each in element.iter()) or is_part_for_visitors(element)
-
-
-def is_part_for_visitors(element: HtmlElement) -> bool:
-    """The same, by its name and by what is around it."""
+    if element.tag == "li" or any(each.tag in _USED for each in element.iter()):
+        return True
     around = islice(element.iterancestors(), _MAX_AROUND_WORDS)
     return any(
-        each.tag in FOR_VISITORS
-        or (each.tag != "body" and any(map(_NO_WORDS.fullmatch, names_of(each))))
+        each.tag in _USED or (each.tag != "body" and any(map(_NO_WORDS.fullmatch, names_of(each))))
         for each in chain([element], around)
     )

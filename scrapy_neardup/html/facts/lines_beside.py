@@ -15,147 +15,196 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
-from ...text.counters import names_a_counter
-from ...text.signs.currencies import prices_in
+from ...text.counters import names_only_a_counter
 from ..page_lines import INLINE
-from .content import (
-    MAX_FACTS,
-    Content,
-    Fact,
-    Stated,
-    broken_lines,
-    line_text,
-    names_of,
-    without_numbers,
-)
-from .labels import date_of_event, has_date, is_byline, is_measure, n_columns
-from .lines_above import (
-    FOR_VISITORS,
-    is_date_of_page,
-    is_for_visitors,
-    is_part_for_visitors,
-    says_several,
-)
+from .content import MAX_FACTS, Content, Fact, Stated, broken_lines, line_text, names_of
+from .lines_above import is_date_of_page
 from .table_rows import Row
+from .told_lines import MAX_LINE, told
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
-#: What has more characters is no line, and more columns that end with a full stop are a sentence.
-_MAX_LINE, _MAX_SENTENCE = 60, 24
 #: Characters before the first element in another one that has a line, white space included.
 _MAX_TEXT = 400
-_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
-#: Elements that are looked at, at most.
-_MAX_LOOKED_AT = 400
+#: Lines that are looked at, at most.
+_MAX_LOOKED_AT = 1000
 #: Elements of no line, and those that break none.
-_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_ELSEWHERE = _HEADINGS | frozenset(
-    "script style br img input tr dt dd pre code a button option select".split()
+_ELSEWHERE = frozenset(
+    "script style br img svg input tr dt pre code a button option select textarea label h1".split()
 )
-_CELLS = ("td", "th")
-_WITHIN_LINE = INLINE | {"br"}
+_WITHIN_LINE = INLINE | {"br", "img", "svg", "picture", "button"}
 _OF_ROWS = ("div", "p", "li", "span")
+#: What visitors use, whose texts are none of a line.
+_USED = frozenset(("a", "button", "select", "label", "textarea"))
+#: Words of classes and ids of what is for visitors, and of what is about their visit.
+_FOR_VISITORS = re.compile(
+    r"(?:.*[-_])?(?:user|login|account|greeting|welcome|visitors?|share|sharing|social|counter|"
+    r"countdown|breadcrumbs?|crumbs?|pagination|toc|toolbar|cookies?|consent|captcha|newsletter|clock|"
+    r"posted|byline|weather|wetter|meteo|pogoda|ticker|markets|now-playing|of-the-day|poll|survey|quiz|"
+    r"reviews?|testimonials?|replies|answers|kommentare?|commentaires?|comentarios?|commenti|"
+    r"pinglun|discussion|likes|claps|votes|availability|stock|switcher|ship-to|statistics|"
+    r"werbung|reklama|publicit[ey]|publicidad|pubblicita|guanggao|online|reading-time)(?:[-_].*)?",
+    re.IGNORECASE,
+)
+_OF_EVENT = re.compile(
+    r"(?:.*[-_])?(?:events?|shows?|concerts?|courses?|termine?|when|start|end)(?:[-_].*)?",
+    re.IGNORECASE,
+)
+#: How many elements around a line are looked at.
+_MAX_AROUND = 4
 _NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
     """Yield elements of two others alone, and what these say: a label and a value."""
-    rows = (each for each in content.elements() if each.tag in _OF_ROWS and len(each) == 2)
+    rows = (each for each in content.elements() if each.tag in _OF_ROWS and 2 <= len(each) <= 3)
     for row in islice(rows, MAX_FACTS):
-        if _has_own_text(row) or any(each.tag in _HEADINGS for each in row):
+        if _has_own_text(row) or _is_for_visitors(row):
             continue
-        label, value = map(line_text, row)
-        if label and value and not is_for_visitors(row):
+        # There may be an icon, too.
+        texts = [text for each in row if (text := line_text(each)) != ""]
+        if len(texts) != 2 or None in texts or any(each.tag in _USED for each in row[0].iter()):
+            continue
+        label, value = (text or "" for text in texts)
+        if any(map(str.isalpha, label)):
             yield row, label, value
+        else:
+            # A number may stand above what is counted.
+            yield row, value, label
 
 
 def rows_beside(content: Content, rows: Iterable[Row], is_in_text: IsInText) -> Iterator[Stated]:
-    """Yield rows of more than two cells that the main text has not, and numbers alone by table."""
+    """Yield rows of tables that the main text has not.
+
+    First cells are lines as well, because they may be what a row is about, and no label. Of each
+    table, the rows of numbers alone are one line.
+    """
     numbers: defaultdict[HtmlElement, list[str]] = defaultdict(list)
     counted = set()
     for row in rows:
         table = next(row.element.iterancestors("table"), row.element)
         line = f"{row.label} {row.stated}"
-        if names_a_counter(line):
+        if names_only_a_counter(line):
             counted.add(table)
         elif is_in_text(line, content.is_behind_heading(row.element)):
             continue
         elif not any(map(str.isalpha, line)):
             numbers[table].append(line)
-        elif row.n_stated > 1 and not is_for_visitors(row.element):
-            yield _line(row.element, row.label, row.stated)
+        elif not any(each.tag in _USED for each in row.element.iter()):
+            yield line_beside(table, _names(table, row.label), row.label)
+            if row.n_stated > 1:
+                yield line_beside(row.element, row.label, row.stated)
     for table, lines in numbers.items():
         if table not in counted:
-            yield _line(table, _names(table), " ".join(lines))
+            yield line_beside(table, _names(table, ""), " ".join(lines))
 
 
 def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
-    """Yield lines that the main text has not, under the names of their elements.
-
-    Left out are sentences, prices, numbers of counters, and what visitors use.
-    """
-    for element, lines in islice(_elements_of_lines(content), _MAX_LOOKED_AT):
-        is_in_content = content.is_before_end(element)
-        rest = [line for line in lines if not is_in_text(line, is_in_content)]
-        if not rest or content.is_beside(element):
+    """Yield lines that the main text has not, under the names of their elements."""
+    rest = (
+        (element, lines)
+        for element, each in _elements_of_lines(content)
+        if (
+            lines := [line for line in each if not is_in_text(line, content.is_before_end(element))]
+        )
+    )
+    for element, lines in islice(rest, _MAX_LOOKED_AT):
+        if content.is_beside(element):
             continue
-        told = [value for line in rest if (value := _told(element, line))]
-        if told and not (content.is_of_another(element) or is_part_for_visitors(element)):
-            for value in told:
-                yield _line(element, _names(element), value)
+        is_dated = is_date_of_page(element, "") and not _is_named(element, _OF_EVENT)
+        said = (told(line, is_date_of_page=is_dated) for line in _with_labels(lines))
+        values = [value for value in said if value is not None]
+        if values and not (content.is_of_another(element) or _is_for_visitors(element)):
+            for value in values:
+                yield line_beside(element, _names(element, value), value)
 
 
-def _line(element: HtmlElement, label: str, value: str) -> Stated:
+def line_beside(element: HtmlElement, label: str, value: str) -> Stated:
+    """Return a line of an element, under a label that tells it from the other lines of a page."""
     fact = Fact(label, value, is_field=True, is_around=True, is_line=True)
     return Stated(element, "", value, fact, has_place=True)
 
 
 def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, list[str]]]:
-    """Yield the elements that no other one breaks into lines, and the lines of each."""
+    """Yield elements and their lines: of others that break them into lines their own text only."""
     elements = list(content.elements())
     broken = {each.getparent() for each in elements if each.tag not in _WITHIN_LINE}
     has_own_text = cache(_has_own_text)
     found: set[HtmlElement] = set()
     for element in elements:
         parent = element.getparent()
-        is_elsewhere = element.tag in _ELSEWHERE or (element.tag in _CELLS and len(parent) > 1)
-        if is_elsewhere or element in broken or len(element.text or "") > _MAX_TEXT:
+        if _is_elsewhere(element) or len(element.text or "") > _MAX_TEXT:
             continue
         # A word in a longer text is no line, nor is a part of one.
         if parent in found or (element.tag in INLINE and has_own_text(parent)):
             found.add(element)
             continue
-        lines = broken_lines(element, without=FOR_VISITORS)
-        if lines and max(map(len, lines)) <= _MAX_LINE:
-            found.add(element)
+        if element in broken:
+            lines = (
+                [" ".join(" ".join(_own_texts(element)).split())] if has_own_text(element) else []
+            )
+        else:
+            lines = broken_lines(element, without=_USED)
+        if lines and max(map(len, lines)) <= MAX_LINE:
+            if element not in broken:
+                found.add(element)
             yield element, lines
 
 
-def _has_own_text(element: HtmlElement) -> bool:
-    """Has an element a text that is in none of those in it?"""
+def _is_elsewhere(element: HtmlElement) -> bool:
+    """Is an element none of a line, or looked at with others?"""
+    if element.tag in ("td", "th"):
+        return len(element.getparent()) > 1
+    if element.tag == "dd":
+        previous = element.getprevious()
+        return previous is None or previous.tag != "dd"
+    return element.tag in _ELSEWHERE
+
+
+def _with_labels(lines: list[str]) -> list[str]:
+    """Return lines, those without letters together with the one before, which may be a label."""
+    pairs = zip(["", *lines], lines, strict=False)
+    return [
+        line if any(map(str.isalpha, line)) else f"{before} {line}".strip()
+        for before, line in pairs
+    ]
+
+
+def _own_texts(element: HtmlElement) -> Iterator[str]:
+    """Yield the texts of an element that are in none of those in it."""
     texts = chain([element.text], (each.tail for each in element))
-    return any(text and not text.isspace() for text in texts)
+    return (text for text in texts if text and not text.isspace())
 
 
-def _told(element: HtmlElement, line: str) -> str | None:
-    """Return what a line says that is the same in each copy of a page, if anything."""
-    if (date := date_of_event(line)) is not None:
-        return None if is_date_of_page(element, line) else date
-    if says_several(line) or is_byline(line) or has_date(line) or prices_in(line):
-        return None
-    if n_columns(line) > _MAX_SENTENCE and line.endswith(_SENTENCE_ENDS):
-        return None
-    # A counter's word may be part of a name, but its number is that of the visit.
-    is_counter = names_a_counter(line) and not is_measure(line)
-    told = without_numbers(line) if is_counter else line
-    return told if any(map(str.isalpha, told)) else None
+def _has_own_text(element: HtmlElement) -> bool:
+    return next(_own_texts(element), None) is not None
 
 
-def _names(element: HtmlElement) -> str:
-    """Return the names by which a line is told from others, those of what is around it if none."""
+def _is_for_visitors(element: HtmlElement) -> bool:
+    around = islice(element.iterancestors(), _MAX_AROUND)
+    return _is_named(element, _FOR_VISITORS) or any(each.tag in _USED for each in around)
+
+
+def _is_named(element: HtmlElement, names: re.Pattern[str]) -> bool:
+    """Has an element, or one around it, a class or an id like these?"""
+    around = islice(element.iterancestors(), _MAX_AROUND)
+    return any(
+        each.tag != "body" and any(map(names.fullmatch, names_of(each)))
+        for each in chain([element], around)
+    )
+
+
+def _names(element: HtmlElement, value: str) -> str:
+    """Return the names by which a line is told from others, those of what is around it if none.
+
+    A name that has a word of the value differs with it: ``status-sold``.
+    """
     parent = element.getparent()
     names = names_of(element)
     if not names and parent is not None:
         names = names_of(parent) or [str(parent.tag)]
+    words = set(_WORD.findall(value.casefold()))
+    names = [name for name in names if words.isdisjoint(_WORD.findall(name.casefold()))]
     # Elements are numbered, too.
     return _NUMBER.sub("", " ".join([*sorted(names), str(element.tag)]))

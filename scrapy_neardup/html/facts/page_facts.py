@@ -32,11 +32,12 @@ from .content import (
     line_text,
     without_numbers,
 )
-from .labels import is_byline, telling_value
+from .labels import is_byline, is_dated_byline, telling_value
 from .lines_above import lines_above
-from .lines_beside import IsInText, lines_beside, rows_beside, rows_of_two
+from .lines_beside import IsInText, line_beside, lines_beside, rows_beside, rows_of_two
 from .prices import prices
 from .table_rows import table_rows
+from .told_lines import told_behind
 
 _LABEL_ENDS = ":： "
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
@@ -149,7 +150,8 @@ def _terms(content: Content) -> Iterator[Stated]:
 
 def _rows_of_two(content: Content) -> Iterator[Stated]:
     for row, label, value in rows_of_two(content):
-        yield from _field(row, label, value, is_around=not content.is_behind_heading(row))
+        if not is_dated_byline(label, value):
+            yield from _field(row, label, value, is_around=not content.is_behind_heading(row))
 
 
 def _code(content: Content) -> Iterator[Stated]:
@@ -239,3 +241,5 @@ def _field(element: HtmlElement, label: str, stated: str, *, is_around: bool) ->
     if value is not None:
         fact = Fact(label, value, is_field=True, is_around=is_around)
         yield Stated(element, label, stated, fact, has_place=True)
+    elif (value := told_behind(label, stated)) is not None:
+        yield line_beside(element, label, value)

@@ -37,29 +37,40 @@ def signed(below: str) -> PageSignature:
         # of all that stand in one line, and of each of those that are broken
         ("<p><span>2 kg</span> <b>net</b></p>", [("div p", "2 kg net")]),
         ("<p>High Street<br><b>Leeds</b><br><a href=/>map</a>", 2),
-        # dates in one format
-        ("<p class=when>5 March 2026", [("when p", "2026 3 5")]),
+        # dates of events, and times of full five minutes
+        ("<p class=when>5 March 2026, Leeds", [("when p", "5 March 2026, Leeds")]),
+        ("<p>Doors open 19:30</p><p>19:32:07</p>", [("div p", "Doors open 19:30")]),
+        ("<p class=entry-date>5 March 2026</p><p>Updated 5 March 2026", []),
+        # several facts, and what stands behind a label
+        ("<p>4 beds · 2 baths", [("div p", "4 beds · 2 baths")]),
+        ("<p>Address: Park View 3, Bath BA1 2QQ</p>", 2),
+        ("<div><h4>Rooms</h4><p>4</p></div>", 1),
+        # text beside a link, and an icon
+        ("<p>High Street <a href=/>map</a></p>", [("div p", "High Street")]),
+        ("<div><img src=x> Leeds</div>", [("div div", "Leeds")]),
+        # names without the value
+        ("<p class='status status-sold'>Sold", [("status p", "Sold")]),
         # numbers of counters are masked, and those of what a page is about are not
         ("<p>Viewed 51 times", [("div p", "Viewed times")]),
         ("<p>Park View 3, Leeds", [("div p", "Park View Leeds")]),
         ("<p>4 guests", [("div p", "4 guests")]),
         ("<table><tr><td class=where>Leeds</td></tr></table>", [("where td", "Leeds")]),
         # rows of more than two cells, and of numbers alone, all of a table
-        ("<table><tr><td>Line 5<td>7:42<td>8:17</table>", [("Line 5", "7:42 8:17")]),
+        ("<table><tr><td>Line 5<td>7:42<td>8:17</table>", 2),
         ("<table><tr><td><a href=/x>Lamp</a><td>oak<td>new</table>", []),
         ("<table><tr><td>Page views<td>42<td>43</table>", []),
-        ("<table><tr><th>To<th>Fro<tr><td>7:42<td>8<tr><td>9:11<td>9</table>", 1),
+        ("<table><tr><th>To<th>Fro<tr><td>7:42<td>8<tr><td>9:11<td>9</table>", 2),
         ("<table><tr><th>Views<th>Likes<tr><td>42<td>8</table>", []),
-        # sentences and words in them, prices, bylines, numbers alone, times from now
+        # sentences and words in them, numbers alone, times from now, greetings, owners
         ("<p>We wish all of our guests a good day.", []),
         (f"<p>{FERRY[:80]} <b>Leeds</b>", []),
-        ("<p>$5</p><p>Written by</p><p>51</p><p>2 hours ago</p>", []),
+        ("<p>51</p><p>2 hours ago</p><p>Welcome, Ann</p><p>© 2026 Kettles Ltd</p>", []),
         # what visitors use, what is about the page, other pages, headings, and the text itself
-        ("<p><a href=/>Leeds</a></p><button>Leeds</button><form><p>Leeds</form>", []),
-        ("<p class=user-name>Ann</p><div class=entry-meta><p>Ann</div>", []),
+        ("<p><a href=/>Leeds</a></p><button>Leeds</button><label>Leeds</label>", []),
+        ("<p class=user-name>Ann</p><div class=weather><p>Rain</div>", []),
         ("<aside><p>Leeds</aside><div class=related-items><p>Leeds</div>", []),
         (f"<div class=c><p>Ann</p>{TEA}</div><div class=c><p>Ben</p>{TEA}</div>", []),
-        (f"<h2>Leeds</h2><pre>Leeds</pre><p>{FERRY[:40]}", []),
+        (f"<pre>Leeds</pre><p>{FERRY[:40]}", []),
     ],
 )
 def test_lines_below_the_text(below, expected):
@@ -72,6 +83,8 @@ def test_lines_below_the_text(below, expected):
     [
         "<div><a href=/x><img src=x></a><p>Leeds</p></div>",
         "<div><a href=/x>Lamp</a><p>Leeds</p></div>",
+        "<div><h3><a href=/x>Lamp</a></h3><p>Leeds</p></div>",
+        "<ul><li><b>Leeds</b> <a href=/x>Lamp</a><li><b>Leeds</b> <a href=/y>Box</a></ul>",
     ],
 )
 def test_lines_around_the_content_are_none_of_other_pages_cards(card):

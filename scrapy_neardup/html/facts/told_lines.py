@@ -1,0 +1,76 @@
+"""Knows what a short line says that is the same in each copy of a page.
+
+Copies differ in counters, in the dates and times of a visit, and in what greets visitors.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...text.counters import is_date_of_visit, names_only_a_counter
+from .labels import date_of_event, has_date, is_byline, is_from_now, n_columns
+
+#: What has more characters is no line, and more columns that end with a full stop are a sentence.
+MAX_LINE, _MAX_SENTENCE = 80, 30
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
+#: A short word with a full stop that is none of a sentence: "Inc.", "S.A.".
+_ABBREVIATION = re.compile(r"(?:^|\W)(?:\w\.)*[^\W\d_a-z]\w{0,3}\.$")
+#: A time of day, and its minutes and seconds.
+_TIME = re.compile(r"(?<![\d:.])(?:[01]?\d|2[0-3]):([0-5]\d)(:[0-5]\d)?(?![\d:])")
+#: Who wrote a page, beside a date, and who owns it.
+_BYLINE = re.compile(r"(?<!\w)(?:by|von|par|por|di|door|от|文)(?!\w)|作者|记者|[·|]", re.IGNORECASE)
+_COPYRIGHT = re.compile(
+    r"©|\(c\) ?\d|copyright|rights reserved|rechte vorbehalten|droits réservés|"
+    r"derechos reservados|版权所有|版權所有|無断転載|転載",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_LABEL = re.compile(r"[^:：]{1,40}[:：]")
+_GREETING = re.compile(
+    r"(?:hello|hi|hey|dear|welcome|logged in|signed in|hallo|willkommen|angemeldet|bonjour|hola|"
+    r"bienvenid\w*|ciao|привет|здравствуйте|欢迎|您好|你好|ようこそ|こんにちは)(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def told(line: str, *, is_date_of_page: bool = False) -> str | None:
+    """Return what a line says that is the same in each copy of a page, if anything.
+
+    :param is_date_of_page: whether the line's place says that a date in it is that of the page.
+    """
+    is_sentence = line.endswith(_SENTENCE_ENDS) and not _ABBREVIATION.search(line)
+    if is_sentence and n_columns(line) > _MAX_SENTENCE:
+        return None
+    if len(line) > MAX_LINE or is_from_now(line) or _GREETING.match(line):
+        return None
+    if _COPYRIGHT.search(line):
+        return None
+    is_of_page = is_date_of_page or is_date_of_visit(line) or _BYLINE.search(line)
+    if is_of_page and date_of_event(line) is not None:
+        return None
+    label = _LABEL.match(line)
+    if label and names_only_a_counter(label[0]):
+        return None
+    words = _TIME.sub(_fixed, line)
+    # A counter's word may be part of a name, but its number is that of the visit.
+    if names_only_a_counter(words):
+        words = " ".join(_WORD.findall(words))
+    return words if any(map(str.isalpha, words)) or _TIME.search(words) else None
+
+
+def told_behind(label: str, value: str) -> str | None:
+    """Return what a value behind a label says that is the same in each copy of a page."""
+    if not any(map(str.isalpha, label)) or names_only_a_counter(label):
+        return None
+    if is_byline(label) and date_of_event(value) is not None:
+        return None
+    if is_date_of_visit(label) and has_date(value):
+        return None
+    if any(map(str.isdigit, value)) and not any(map(str.isalpha, value)) and not has_date(value):
+        return value
+    return told(value)
+
+
+def _fixed(time: re.Match[str]) -> str:
+    """Return a time that may be fixed, one of full five minutes: others may be those of a visit."""
+    return "" if time[2] or time[1][-1] not in "05" else time[0]
