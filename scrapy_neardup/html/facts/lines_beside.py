@@ -18,6 +18,7 @@ from lxml.html import HtmlElement
 from ...text.counters import names_only_a_counter
 from ..page_lines import INLINE
 from .content import MAX_FACTS, Content, Fact, Stated, broken_lines, line_text, names_of
+from .labels import date_of_event
 from .lines_above import is_date_of_page
 from .table_rows import Row
 from .told_lines import MAX_LINE, told
@@ -38,16 +39,16 @@ _OF_ROWS = ("div", "p", "li", "span")
 _USED = frozenset(("a", "button", "select", "label", "textarea"))
 #: Words of classes and ids of what is for visitors, and of what is about their visit.
 _FOR_VISITORS = re.compile(
-    r"(?:.*[-_])?(?:user|login|account|greeting|welcome|visitors?|share|sharing|social|counter|"
+    r"(?<![a-z])(?:user|login|account|greeting|welcome|visitors?|share|sharing|social|counter|"
     r"countdown|breadcrumbs?|crumbs?|pagination|toc|toolbar|cookies?|consent|captcha|newsletter|clock|"
     r"posted|byline|weather|wetter|meteo|pogoda|ticker|markets|now-playing|of-the-day|poll|survey|quiz|"
     r"reviews?|testimonials?|replies|answers|kommentare?|commentaires?|comentarios?|commenti|"
     r"pinglun|discussion|likes|claps|votes|availability|stock|switcher|ship-to|statistics|"
-    r"werbung|reklama|publicit[ey]|publicidad|pubblicita|guanggao|online|reading-time)(?:[-_].*)?",
+    r"werbung|reklama|publicit[ey]|publicidad|pubblicita|guanggao|online|reading-time)(?![a-z])",
     re.IGNORECASE,
 )
 _OF_EVENT = re.compile(
-    r"(?:.*[-_])?(?:events?|shows?|concerts?|courses?|termine?|when|start|end)(?:[-_].*)?",
+    r"(?<![a-z])(?:events?|shows?|concerts?|courses?|termine?|when|start|end)(?![a-z])",
     re.IGNORECASE,
 )
 #: How many elements around a line are looked at.
@@ -60,11 +61,11 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
     """Yield elements of two others alone, and what these say: a label and a value."""
     rows = (each for each in content.elements() if each.tag in _OF_ROWS and 2 <= len(each) <= 3)
     for row in islice(rows, MAX_FACTS):
-        if _has_own_text(row) or _is_for_visitors(row):
-            continue
         # There may be an icon, too.
         texts = [text for each in row if (text := line_text(each)) != ""]
         if len(texts) != 2 or None in texts or any(each.tag in _USED for each in row[0].iter()):
+            continue
+        if _has_own_text(row) or _is_for_visitors(row):
             continue
         label, value = (text or "" for text in texts)
         if any(map(str.isalpha, label)):
@@ -112,11 +113,12 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     for element, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):
             continue
-        is_dated = is_date_of_page(element, "") and not _is_named(element, _OF_EVENT)
-        said = (told(line, is_date_of_page=is_dated) for line in _with_labels(lines))
+        said = (told(line) for line in _with_labels(lines))
         values = [value for value in said if value is not None]
-        if values and not (content.is_of_another(element) or _is_for_visitors(element)):
-            for value in values:
+        if not values or content.is_of_another(element) or _is_for_visitors(element):
+            continue
+        for value in values:
+            if date_of_event(value) is None or not _has_date_of_page(element):
                 yield line_beside(element, _names(element, value), value)
 
 
@@ -181,17 +183,22 @@ def _has_own_text(element: HtmlElement) -> bool:
     return next(_own_texts(element), None) is not None
 
 
+def _has_date_of_page(element: HtmlElement) -> bool:
+    return is_date_of_page(element, "") and not _is_named(element, _OF_EVENT)
+
+
 def _is_for_visitors(element: HtmlElement) -> bool:
     around = islice(element.iterancestors(), _MAX_AROUND)
     return _is_named(element, _FOR_VISITORS) or any(each.tag in _USED for each in around)
 
 
-def _is_named(element: HtmlElement, names: re.Pattern[str]) -> bool:
-    """Has an element, or one around it, a class or an id like these?"""
+def _is_named(element: HtmlElement, words: re.Pattern[str]) -> bool:
+    """Has an element, or one around it, one of these words in its classes or its id?"""
     around = islice(element.iterancestors(), _MAX_AROUND)
     return any(
-        each.tag != "body" and any(map(names.fullmatch, names_of(each)))
+        words.search(" ".join(names)) is not None
         for each in chain([element], around)
+        if each.tag != "body" and (names := names_of(each))
     )
 
 

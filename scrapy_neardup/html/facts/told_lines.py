@@ -33,11 +33,8 @@ _GREETING = re.compile(
 )
 
 
-def told(line: str, *, is_date_of_page: bool = False) -> str | None:
-    """Return what a line says that is the same in each copy of a page, if anything.
-
-    :param is_date_of_page: whether the line's place says that a date in it is that of the page.
-    """
+def told(line: str) -> str | None:
+    """Return what a line says that is the same in each copy of a page, if anything."""
     is_sentence = line.endswith(_SENTENCE_ENDS) and not _ABBREVIATION.search(line)
     if is_sentence and n_columns(line) > _MAX_SENTENCE:
         return None
@@ -45,7 +42,7 @@ def told(line: str, *, is_date_of_page: bool = False) -> str | None:
         return None
     if _COPYRIGHT.search(line):
         return None
-    is_of_page = is_date_of_page or is_date_of_visit(line) or _BYLINE.search(line)
+    is_of_page = is_date_of_visit(line) or _BYLINE.search(line)
     if is_of_page and date_of_event(line) is not None:
         return None
     label = _LABEL.match(line)
