@@ -132,6 +132,44 @@ def evenings_whose_day_stands_below_the_text(site: Site) -> Any:
     return ads(site, layout, days, "Evening of songs")
 
 
+#: Layouts of details below the text, and the values in which their pages differ.
+_BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
+    "beside_a_link": ("<p>VALUE</p><a href=/map>Show on the map</a>", _ADDRESSES),
+    "behind_an_icon": ("<div><img src=/pin.png> VALUE</div>", _ADDRESSES),
+    "behind_a_label": (
+        "<dl><dt>Address</dt><dd>VALUE LS1 4AB, United Kingdom</dd></dl>",
+        _ADDRESSES,
+    ),
+    "in_a_subheading": ("<div class=location><h4>VALUE</h4></div>", _ADDRESSES),
+    "under_names_of_builders": (
+        "<div class='views-field job-meta'><span class=overflow-hidden>VALUE</span></div>",
+        _ADDRESSES,
+    ),
+    "with_others_in_a_line": ("<p>3 beds · VALUE</p>", _ADDRESSES),
+    "in_a_row_of_a_table": (
+        "<table><tr><th>Town</th><th>Rooms</th></tr><tr><td>VALUE</td><td>3</td></tr></table>",
+        TOWNS,
+    ),
+    "as_the_name_of_a_class": ("<span class='status status-VALUE'>VALUE</span>", TOWNS),
+    "above_what_is_counted": ("<div><div>VALUE</div><div>rooms</div></div>", ("2", "3", "4", "5")),
+    "of_a_clock": ("<p>Doors open VALUE</p>", ("18:00", "19:30", "20:00", "21:15")),
+}
+
+
+def _add_layouts() -> None:
+    for name, (below, values) in _BELOW.items():
+        layout = f"<main><article><h1>TITLE</h1>TEXT</article><section>{below}</section></main>"
+
+        def build(site: Site, layout: str = layout, values: tuple[str, ...] = values) -> Any:
+            return ads(site, layout, values, "Offer")
+
+        build.__name__ = f"offers_whose_value_stands_{name}"
+        situation(contents=len(values))(build)
+
+
+_add_layouts()
+
+
 @situation(contents=6, finds=6)
 def ads_are_found_again_whatever_visitors_see_beside_them(site: Site) -> Any:
     """Copies with counters, greetings, offers of others and sentences of the day beside them."""
