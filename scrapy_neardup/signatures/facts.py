@@ -160,6 +160,13 @@ def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool
     return bool(common)
 
 
+def without_lines(facts: bytes) -> bytes:
+    """Return the packed facts of a page but for its lines, which may name the requested page."""
+    codes = np.frombuffer(facts, CODE)
+    is_line = (codes % _KINDS == _FIELD) & (codes // _LINE % np.uint64(2) == 1)
+    return codes[~is_line].tobytes()
+
+
 def _labels(codes: Iterable[int]) -> set[int]:
     """Return the labels of fields, even numbers, and of lines."""
     return {code // int(_LINE) for code in codes}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...html.embedded_content import files_of
 from ...html.limits import PageLimits
+from ...signatures.facts import without_lines
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ...text.signs.currencies import prices_in
@@ -50,7 +51,7 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
     prices = [] if outline is None else prices_in("\n".join(outline.shown))
     told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")
     digest = blake2b(told, digest_size=16).digest()
-    return OwnContent(page.title, digest, page.facts, head.canonical)
+    return OwnContent(page.title, digest, without_lines(page.facts), head.canonical)
 
 
 def are_own(contents: Iterable[OwnContent | None], *, has_facts: bool) -> bool:
