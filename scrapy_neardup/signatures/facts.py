@@ -164,7 +164,8 @@ def without_lines(facts: bytes) -> bytes:
     """Return the packed facts of a page but for its lines, which may name the requested page."""
     codes = np.frombuffer(facts, CODE)
     is_line = (codes % _KINDS == _FIELD) & (codes // _LINE % np.uint64(2) == 1)
-    return codes[~is_line].tobytes()
+    kept: bytes = codes[~is_line].tobytes()
+    return kept
 
 
 def _labels(codes: Iterable[int]) -> set[int]:

@@ -29,7 +29,7 @@ class OwnContent(NamedTuple):
     """What a page has besides its text.
 
     :ivar digest: of its media, documents and prices, apart from its address.
-    :ivar facts: see :attr:`~scrapy_neardup.signatures.signature.PageSignature.facts`.
+    :ivar facts: those of its signature but for lines.
     :ivar canonical: the URL that it declares as its own, if any.
     """
 
