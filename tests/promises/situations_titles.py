@@ -120,7 +120,7 @@ def a_larger_ware_with_another_value_behind_a_label(site: Site) -> Any:
     return _variants(site, ("Fjord Tent", small), ("Large: Fjord Tent", large))
 
 
-@situation(contents=12 + 12, finds=24)
+@situation(contents=12 + 12, finds=20)
 def stories_are_found_in_other_sections_and_views(site: Site) -> Any:
     sections = "News", "Sport", "Travel"
     for n in range(12):
