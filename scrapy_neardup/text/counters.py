@@ -206,7 +206,7 @@ def names_a_counter(text: str) -> bool:
 
 
 def names_only_a_counter(text: str) -> bool:
-    """The same without words that say what a page is about as often, as in "Level 3"."""
+    """Return whether a short text has a word that only counters have: "views", but not "level"."""
     return _ONLY_COUNTER.search(text) is not None
 
 

@@ -54,10 +54,8 @@ _OF_LAYOUT = re.compile(
     r"wrapper|content|area)(?:[-_].*)?",
     re.IGNORECASE,
 )
-#: Texts of more characters are no lines.
-_MAX_SHORT = 80
-#: Elements around a line that are looked at for the largest one without content.
-_MAX_DEPTH = 64
+#: A text of more characters is none of the short lines that stand beside a main text.
+MAX_LINE = 80
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
@@ -143,7 +141,11 @@ class Content:
         """Is an element in the surroundings, and neither beside nor on a card of another page?"""
         if self._places[element] not in self._in_surroundings or self.is_beside(element):
             return False
-        box = self._box_of(element)
+        box = element
+        for each in element.iterancestors():
+            if each in self._around_root:
+                break
+            box = each
         return next(box.iter(*_HEADINGS), None) is None and box.find(".//a//img") is None
 
     def is_of_another(self, element: HtmlElement) -> bool:
@@ -168,15 +170,6 @@ class Content:
                 for each in equal
             )
         return self._several[element]
-
-    def _box_of(self, element: HtmlElement) -> HtmlElement:
-        """Return the largest element around one that has nothing of the content."""
-        box = element
-        for each in islice(element.iterancestors(), _MAX_DEPTH):
-            if each in self._around_root:
-                break
-            box = each
-        return box
 
     def is_beside(self, element: HtmlElement) -> bool:
         """Is an element in a part of the page that is about other pages or for visitors?"""
@@ -254,7 +247,7 @@ def _are_alike(element: HtmlElement, other: HtmlElement) -> bool:
 
 
 def _has_sentence(element: HtmlElement) -> bool:
-    return any(len(text) > _MAX_SHORT for text in cast("Iterator[str]", element.itertext()))
+    return any(len(text) > MAX_LINE for text in cast("Iterator[str]", element.itertext()))
 
 
 def _is_main(element: HtmlElement) -> bool:

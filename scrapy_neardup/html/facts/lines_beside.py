@@ -17,18 +17,18 @@ from lxml.html import HtmlElement
 
 from ...text.counters import names_only_a_counter
 from ..page_lines import INLINE
-from .content import MAX_FACTS, Content, Fact, Stated, broken_lines, line_text, names_of
+from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, line_text, names_of
 from .labels import date_of_event
 from .lines_above import is_date_of_page
 from .table_rows import Row
-from .told_lines import MAX_LINE, told
+from .told_lines import told
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
 #: Characters before the first element in another one that has a line, white space included.
 _MAX_TEXT = 400
-#: Lines that are looked at, at most.
-_MAX_LOOKED_AT = 1000
+#: Elements whose lines are searched for in the main text, and of these that are looked at.
+_MAX_SEARCHED, _MAX_LOOKED_AT = 5000, 1000
 #: Elements of no line, and those that break none.
 _ELSEWHERE = frozenset(
     "script style br img svg input tr dt pre code a button option select textarea label h1".split()
@@ -105,7 +105,7 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     """Yield lines that the main text has not, under the names of their elements."""
     rest = (
         (element, lines)
-        for element, each in _elements_of_lines(content)
+        for element, each in islice(_elements_of_lines(content), _MAX_SEARCHED)
         if (
             lines := [line for line in each if not is_in_text(line, content.is_before_end(element))]
         )

@@ -127,14 +127,14 @@ def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) 
 
 
 def _rows(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
-    rows = [*islice(content.rows_and_rest("tr"), MAX_FACTS)]
-    for row in table_rows(rows, line_text):
+    rows = [*table_rows([*islice(content.rows_and_rest("tr"), MAX_FACTS)], line_text)]
+    for row in rows:
         is_own = content.is_behind_heading(row.element)
         if is_own:
             yield from _stated(row.element, row.label, row.stated, has_place=row.has_gaps)
         if row.n_stated == 1:
             yield from _field(row.element, row.label, row.stated, is_around=not is_own)
-    yield from rows_beside(content, table_rows(rows, line_text), is_in_text)
+    yield from rows_beside(content, rows, is_in_text)
 
 
 def _terms(content: Content) -> Iterator[Stated]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from ...text.counters import is_date_of_visit, names_only_a_counter
+from .content import MAX_LINE
 from .labels import date_of_event, has_date, is_byline, is_from_now, n_columns
 
-#: What has more characters is no line, and more columns that end with a full stop are a sentence.
-MAX_LINE, _MAX_SENTENCE = 80, 30
+#: More columns that end with a full stop are a sentence.
+_MAX_SENTENCE = 30
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
 #: A short word with a full stop that is none of a sentence: "Inc.", "S.A.".
 _ABBREVIATION = re.compile(r"(?:^|\W)(?:\w\.)*[^\W\d_a-z]\w{0,3}\.$")
