@@ -19,6 +19,7 @@ from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction, fromstring
 
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
+from .code_listings import remove_line_numbers
 from .consent_overlays import remove_consent_overlays
 from .embedded_content import (
     content_of_programs,
@@ -30,6 +31,7 @@ from .facts.content import Fact
 from .facts.page_facts import page_facts
 from .facts.properties import page_properties
 from .headings import heading_text, main_heading
+from .kept_content import content_kept
 from .limits import PageLimits
 from .page_lines import INLINE
 from .sanitizing import repaired
@@ -131,6 +133,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     title, whole = _title(tree), etree.tostring(tree, encoding="utf-8")
     body = _body(tree)
     remove_consent_overlays(body)
+    remove_line_numbers(body)
     text = extractor(html, tree) or ""
     data = script_data(tree, html)
     # Two lines at least, as for templates: scripts may show another content on a page that lacks
@@ -176,17 +179,21 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
 
 def article_text(html: str, tree: HtmlElement) -> str | None:
     """Return trafilatura's article, without readers' comments, or else all visible text."""
+    tree = _without_long_paragraphs(tree)
+    with content_kept(tree):
+        text = _article_text(html, tree)
+    return text or visible_text(html, tree)
+
+
+def _article_text(html: str, tree: HtmlElement) -> str | None:
     # Not on import: the process of a crawl rarely reads pages itself, and this takes long.
     import trafilatura
 
-    tree = _without_long_paragraphs(tree)
     if _PRIVATE.search(html):
         # trafilatura removes what is not printable.
         text = trafilatura.extract(_with_stand_ins(tree), include_comments=False)
-        text = text and text.translate(_STANDS_FOR)
-    else:
-        text = trafilatura.extract(tree, include_comments=False)
-    return text or visible_text(html, tree)
+        return text and text.translate(_STANDS_FOR)
+    return trafilatura.extract(tree, include_comments=False)
 
 
 def visible_text(html: str, tree: HtmlElement) -> str | None:
@@ -214,16 +221,16 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "trafilatura":
-        return article_text, "trafilatura-4"
+        return article_text, "trafilatura-5"
     if name == "visible":
-        return visible_text, "visible-3"
+        return visible_text, "visible-4"
     if name != "resiliparse":
         wanted = "'trafilatura', 'resiliparse', 'visible' or an import path"
         raise InvalidOption("extractor", name, wanted)
     if not find_spec("resiliparse"):
         wanted = "pip install \"scrapy-neardup[resiliparse]\", or choose 'trafilatura'"
         raise MissingPackage("extractor", name, wanted)
-    return resiliparse_text, "resiliparse-3"
+    return resiliparse_text, "resiliparse-4"
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
