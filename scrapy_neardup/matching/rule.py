@@ -31,8 +31,10 @@ SCOPES = ("all", "site")
 THIN_COVERAGE = 0.7
 THIN_FEATURES = 200
 #: Words that the titles of pages of two sites must share, as a part of the shorter title, so that
-#: a thin text is compared.
+#: a thin text is compared. If the texts are nearly equal it is enough that the titles begin with
+#: the same part of so many words: the rest may be the names of the sites.
 MIN_TITLE_OVERLAP = 0.6
+MIN_SHARED_WORDS = 2
 #: On one site, when the titles differ: how much the smaller page must show, as a part of what the
 #: larger one shows.
 MIN_SIZE_RATIO = 1 / 3
@@ -183,7 +185,7 @@ class Rule:
         if not (is_thin(page) or is_thin(other)):
             return None
         notice = any(boilerplates.of(p.site).is_notice(p.text_digest) for p in (page, other))
-        if notice or _title_overlap(page, other) < MIN_TITLE_OVERLAP:
+        if notice or not _share_title(page, other):
             return Reason.THIN_TEXT
         return None
 
@@ -350,7 +352,13 @@ def _is_much_longer(page: PageSignature, other: PageSignature, similarity: float
     return similarity < MAX_SIMILARITY_BY_TEXT and is_small
 
 
-def _title_overlap(page: PageSignature, other: PageSignature) -> float:
-    """Return the shared words as a part of the shorter title; 0.0 when a title is missing."""
+def _share_title(page: PageSignature, other: PageSignature) -> bool:
+    """Have two pages titles of the same words, but for the names of their sites?"""
     words, other_words = title_words(page.title), title_words(other.title)
-    return len(words & other_words) / max(1, min(len(words), len(other_words)))
+    n_words = min(len(words), len(other_words))
+    if len(words & other_words) >= MIN_TITLE_OVERLAP * max(1, n_words):
+        return True
+    begin_alike = n_words and page.title[0] == other.title[0]
+    if not begin_alike or len(page.title[0]) < MIN_SHARED_WORDS:
+        return False
+    return resemblance(page.sketch_values, other.sketch_values) >= MIN_SAME_TEXT

@@ -561,6 +561,28 @@ def test_a_thin_text_counts_where_the_titles_agree():
     assert why(detector(), one, other) == "same_text"
 
 
+@pytest.mark.parametrize(
+    ("titles", "text", "reason"),
+    [
+        # The site's names are longer than what the titles share.
+        (("Hello world | Kettles and pots", "Hello world | Ferries of the isle"), "", "same_text"),
+        (("Photos | Kettles and pots", "Photos | Ferries of the isle"), "", "thin_text"),
+        (("Kettles and pots | Hello world", "Ferries of the isle | Hello world"), "", "thin_text"),
+        (
+            ("Hello world | Kettles and pots", "Hello world | Ferries of the isle"),
+            "Some more of the words of this site.",
+            "thin_text",
+        ),
+    ],
+)
+def test_a_thin_text_counts_where_the_titles_begin_alike(titles, text, reason):
+    one, other = (
+        (f"https://{site}.example/1", html(title, NOTICE + more, f"<ul><li>{words(n, 200)}</ul>"))
+        for n, (site, title, more) in enumerate(zip("ab", titles, ("", text), strict=True))
+    )
+    assert why(detector(), one, other) == reason
+
+
 def test_unless_it_stands_under_several_titles_of_its_own_site():
     one, other = (blog(site, "about", n, "About us") for n, site in enumerate("ab"))
     judge = detector()
