@@ -87,7 +87,10 @@ _AMBIGUOUS = frozenset(
     "uhrzeit restzeit rank* участник* гостей рейтинг* количество oy puan".split()
 )
 #: Labels of counters behind which words say what a page is about: "Level: easy".
-_NAMED = frozenset(("level", "activity"))
+_NAMED = frozenset(("level", "activity", "vote"))
+#: Of these, only codes are none of a counter, as the rating of a film: "PG-13", "R".
+_RATED = frozenset(("rating", "rated"))
+_CODE = re.compile(r"[A-Z]{1,5}(?:[ -]?\d{1,2}\+?)?")
 #: What may stand beside the word of a counter in its label.
 _BESIDE = frozenset(
     "of by the in no number numbers times time total all this week month year by id your ip "
@@ -109,6 +112,10 @@ _ONLY_COUNTER = _any_of(word for word in _COUNTED if word not in _AMBIGUOUS)
 
 _BARE_NUMBER = re.compile(r"[\d\s.,'+%/()-]+[kKmM]?")
 _WORD = re.compile(r"[^\W\d_]+")
+#: Numbers, words, and what ends a part of a text; how many other words stand between a number and
+#: the word of its counter.
+_NUMBER_OR_WORD = re.compile(r"\d[\d.,'+]*[kKmM]?(?![^\W\d_])|\d+|[^\W\d_]+|[,;|·•/]")
+_STOPS, _MAX_OTHERS = frozenset(",;|·•/"), 1
 
 
 class _Words:
@@ -150,17 +157,17 @@ _NEAR_NUMBERS = _Words(
     *"times viewing watching looking impressions enrolled learners usage degrees accessed "
     "customers bought useful thoughts claps hearts fans "
     "others tweets spots basket showing processed took ad ads banner advertisement ticket captcha "
-    "proxy incident left available ago discussion trackbacks pingbacks opened played used "
+    "proxy incident left available discussion trackbacks pingbacks opened played used "
     "mal vor sehen ansichten grad teilnehmer merkzettel gekauft kunden rezensionen "
     "kundenmeinungen ergebnisse anzeigennummer zeigt "
     "fois regardent participants affichages consultée reste restent acheté invités "
     "utilisateurs résultats clients utile "
     "veces hace viendo inscritos compraron quedan usuarios invitados reseñas clientes resultados "
-    "volte fa ultimi iscritti vendo restano ospiti utenti clienti acquistato risultati vezes "
+    "volte ultimi iscritti vendo restano ospiti utenti clienti acquistato risultati vezes "
     "há restam compraram "
-    "keer geleden bekijken kocht klanten temu ogląda stanie razy zostało gości kupiło użytkowników "
-    "раз назад смотрят купили осталось заказали обращались пользователей "
-    "kez önce kişi kullanıcı değerlendirme منذ مرة شخص "
+    "keer bekijken kocht klanten ogląda stanie razy zostało gości kupiło użytkowników "
+    "раз смотрят купили осталось заказали обращались пользователей "
+    "kez kişi kullanıcı değerlendirme منذ مرة شخص "
     "次 回 前 已读 访客 人数 气温 看过 看過 购买 購買 付款 仅剩 售出 赞 顶 有用 回答 弹幕 正在看 "
     "拍手 スキ クチコミ 購入 閲覧 회 명이 구매 남음".split()
 )
@@ -188,7 +195,8 @@ _OF_DATES = _Words(
 _IN_A_ROW = frozenset("as of last active online backup".split())
 #: Words of short times, behind the numbers of how long something took or is ago.
 _OF_TIMES = _Words(
-    *"sec secs second seconds ms s msec sekunden sek seconde secondes jours heures segundos "
+    *"ago geleden temu назад önce fa sec secs second seconds ms s msec sekunden sek seconde "
+    "secondes jours heures segundos "
     "secondi секунд секунды сек ms saniye ثانية ثواني دقيقة دقائق "
     "秒 分钟 小时 天前 日前 周前 月前 年前 時間前 分前 시간 초".split()
 )
@@ -210,6 +218,34 @@ def names_only_a_counter(text: str) -> bool:
     return _ONLY_COUNTER.search(text) is not None
 
 
+def without_counts(text: str) -> str:
+    """Return a short text without the numbers that stand beside a word that only counters have.
+
+    One other word may stand between: "51 page views" is a counter, "4 bedrooms, sea views" none.
+    """
+    words = _NUMBER_OR_WORD.findall(text)
+    is_number = [word[0].isdigit() for word in words]
+    is_dropped = [False] * len(words)
+    for place, word in enumerate(words):
+        if _ONLY_COUNTER.search(word):
+            for step in (-1, 1):
+                _drop_numbers(words, is_number, is_dropped, place, step)
+    return " ".join(word for word, dropped in zip(words, is_dropped, strict=True) if not dropped)
+
+
+def _drop_numbers(
+    words: Sequence[str], is_number: Sequence[bool], is_dropped: list[bool], place: int, step: int
+) -> None:
+    """Mark the numbers on one side of a counter's word, up to a comma or a second other word."""
+    others = 0
+    place += step
+    while 0 <= place < len(words) and others <= _MAX_OTHERS and words[place] not in _STOPS:
+        is_dropped[place] |= is_number[place]
+        if not is_number[place] and words[place].casefold() not in _BESIDE:
+            others += 1
+        place += step
+
+
 def is_label_of_counter(label: str, value: str) -> bool:
     """Return whether a label names a counter, as do "Page views" and "Last 24 hours".
 
@@ -219,6 +255,8 @@ def is_label_of_counter(label: str, value: str) -> bool:
     if not names_a_counter(label) or _AMOUNT.fullmatch(value):
         return False
     if label.casefold() in _NAMED and not any(map(str.isdigit, value)):
+        return False
+    if label.casefold() in _RATED and _CODE.fullmatch(value):
         return False
     rest = _COUNTER.sub(" ", label).casefold()
     is_number = _BARE_NUMBER.fullmatch(value) is not None

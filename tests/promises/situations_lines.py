@@ -153,12 +153,41 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
     "as_the_name_of_a_class": ("<span class='status status-VALUE'>VALUE</span>", TOWNS),
     "above_what_is_counted": ("<div><div>VALUE</div><div>rooms</div></div>", ("2", "3", "4", "5")),
     "of_a_clock": ("<p>Doors open VALUE</p>", ("18:00", "19:30", "20:00", "21:15")),
+    "beside_a_word_of_counters": ("<p>VALUE bedrooms, sea views</p>", ("2", "3", "4", "5")),
+}
+#: The same in the article, between two paragraphs, in elements that extractors drop.
+_WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "in_the_time_of_a_sentence": (
+        "<p>We show the rooms to all who want to see them on <time>VALUE</time>, and there is no "
+        "need to call us before.</p>",
+        ("Friday 6 March", "Friday 13 March", "Friday 3 April", "Sunday 10 May"),
+    ),
+    "in_a_caption": (
+        "<figure><img src=/yard.jpg><figcaption>The yard of the house, as it is seen from the "
+        "kitchen of the flat in VALUE in the morning of a day in spring.</figcaption></figure>",
+        TOWNS,
+    ),
+    "in_a_box": (
+        "<aside><p>The flat is in VALUE, where shops, schools and a park are close by, and from "
+        "where trains leave for the other towns on this coast.</p></aside>",
+        TOWNS,
+    ),
+    "in_a_form": (
+        "<form><p>Yes, I would like to see the flat in VALUE, and I know that I have to bring the "
+        "papers that are named in the list below.</p></form>",
+        TOWNS,
+    ),
+    "in_a_footer": ("<footer><p>VALUE</p></footer>", _ADDRESSES),
 }
 
 
 def _add_layouts() -> None:
-    for name, (below, values) in _BELOW.items():
-        layout = f"<main><article><h1>TITLE</h1>TEXT</article><section>{below}</section></main>"
+    first, second = (f"<p>{part}</p>" for part in DESCRIPTION)
+    below = "<main><article><h1>TITLE</h1>TEXT</article><section>{}</section></main>"
+    within = f"<main><article><h1>TITLE</h1>{first}{{}}{second}</article></main>"
+    layouts = [(name, below.format(part), values) for name, (part, values) in _BELOW.items()]
+    layouts += [(name, within.format(part), values) for name, (part, values) in _WITHIN.items()]
+    for name, layout, values in layouts:
 
         def build(site: Site, layout: str = layout, values: tuple[str, ...] = values) -> Any:
             return ads(site, layout, values, "Offer")

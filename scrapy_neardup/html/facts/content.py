@@ -171,6 +171,10 @@ class Content:
             )
         return self._several[element]
 
+    def is_around(self, element: HtmlElement) -> bool:
+        """Is all of the page's own content in an element?"""
+        return element in self._around_root
+
     def is_beside(self, element: HtmlElement) -> bool:
         """Is an element in a part of the page that is about other pages or for visitors?"""
         passed = []
@@ -207,7 +211,10 @@ class Content:
     def _is_part_beside(self, element: HtmlElement) -> bool:
         is_around = self._places.get(element, -1) not in self._in_root
         if element.tag in BESIDE or (is_around and element.tag == "header"):
-            return True
+            # An article may have a footer of its own, and a box beside its text.
+            is_own = element.tag in ("footer", "aside") and _is_in_article(element)
+            if not is_own:
+                return True
         names = _BESIDE_AROUND if is_around else _BESIDE_NAME
         return any(map(names.fullmatch, names_of(element)))
 
@@ -253,6 +260,10 @@ def _has_sentence(element: HtmlElement) -> bool:
 def _is_main(element: HtmlElement) -> bool:
     is_main: bool = element.tag == "main" or element.get("role") == "main"
     return is_main
+
+
+def _is_in_article(element: HtmlElement) -> bool:
+    return next(element.iterancestors("article"), None) is not None
 
 
 def _around(heading: HtmlElement, line: HtmlElement) -> HtmlElement:

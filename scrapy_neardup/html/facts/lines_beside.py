@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
+from typing import cast
 
 from lxml.html import HtmlElement
 
@@ -21,19 +22,21 @@ from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, l
 from .labels import date_of_event
 from .lines_above import is_date_of_page
 from .table_rows import Row
-from .told_lines import told
+from .told_lines import is_passage, told, told_within
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
 #: Characters before the first element in another one that has a line, white space included.
 _MAX_TEXT = 400
+#: Characters of the longest passage within the content, and elements in it.
+_MAX_PASSAGE, _MAX_WITHIN = 1000, 50
 #: Elements whose lines are searched for in the main text, and of these that are looked at.
 _MAX_SEARCHED, _MAX_LOOKED_AT = 5000, 1000
 #: Elements of no line, and those that break none.
 _ELSEWHERE = frozenset(
     "script style br img svg input tr dt pre code a button option select textarea label h1".split()
 )
-_WITHIN_LINE = INLINE | {"br", "img", "svg", "picture", "button"}
+_WITHIN_LINE = INLINE | {"br", "img", "svg", "picture", "button", "label", "output", "math"}
 _OF_ROWS = ("div", "p", "li", "span")
 #: What visitors use, whose texts are none of a line.
 _USED = frozenset(("a", "button", "select", "label", "textarea"))
@@ -65,7 +68,7 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
         texts = [text for each in row if (text := line_text(each)) != ""]
         if len(texts) != 2 or None in texts or any(each.tag in _USED for each in row[0].iter()):
             continue
-        if _has_own_text(row) or _is_for_visitors(row):
+        if _has_own_text(row) or _is_for_visitors(content, row):
             continue
         label, value = (text or "" for text in texts)
         if any(map(str.isalpha, label)):
@@ -104,21 +107,22 @@ def rows_beside(content: Content, rows: Iterable[Row], is_in_text: IsInText) -> 
 def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     """Yield lines that the main text has not, under the names of their elements."""
     rest = (
-        (element, lines)
-        for element, each in islice(_elements_of_lines(content), _MAX_SEARCHED)
-        if (
-            lines := [line for line in each if not is_in_text(line, content.is_before_end(element))]
-        )
+        (element, is_within, lines)
+        for element, is_within, each in islice(_elements_of_lines(content), _MAX_SEARCHED)
+        if (lines := [line for line in each if not is_in_text(line, is_within)])
     )
-    for element, lines in islice(rest, _MAX_LOOKED_AT):
+    for element, is_within, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):
             continue
-        said = (told(line) for line in _with_labels(lines))
+        said = (
+            told_within(line) if is_within and is_passage(line) else told(line)
+            for line in _with_labels(lines)
+        )
         values = [value for value in said if value is not None]
-        if not values or content.is_of_another(element) or _is_for_visitors(element):
+        if not values or content.is_of_another(element) or _is_for_visitors(content, element):
             continue
         for value in values:
-            if date_of_event(value) is None or not _has_date_of_page(element):
+            if date_of_event(value) is None or not _has_date_of_page(content, element):
                 yield line_beside(element, _names(element, value), value)
 
 
@@ -128,8 +132,11 @@ def line_beside(element: HtmlElement, label: str, value: str) -> Stated:
     return Stated(element, "", value, fact, has_place=True)
 
 
-def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, list[str]]]:
-    """Yield elements and their lines: of others that break them into lines their own text only."""
+def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, list[str]]]:
+    """Yield elements, whether they are within the content, and their lines.
+
+    Of elements that others break into lines, these are their own text only.
+    """
     elements = list(content.elements())
     broken = {each.getparent() for each in elements if each.tag not in _WITHIN_LINE}
     has_own_text = cache(_has_own_text)
@@ -142,16 +149,26 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, list[str
         if parent in found or (element.tag in INLINE and has_own_text(parent)):
             found.add(element)
             continue
+        is_within = content.is_before_end(element)
         if element in broken:
-            lines = (
-                [" ".join(" ".join(_own_texts(element)).split())] if has_own_text(element) else []
-            )
+            own = [" ".join(" ".join(_own_texts(element)).split())]
+            lines = own if has_own_text(element) else []
+        elif is_within and (passage := _passage(element)):
+            lines = [passage]
         else:
             lines = broken_lines(element, without=_USED)
-        if lines and max(map(len, lines)) <= MAX_LINE:
+        if lines and max(map(len, lines)) <= (_MAX_PASSAGE if is_within else MAX_LINE):
             if element not in broken:
                 found.add(element)
-            yield element, lines
+            yield element, is_within, lines
+
+
+def _passage(element: HtmlElement) -> str:
+    """Return the text of an element if it is a sentence or longer than a line, else nothing."""
+    if len(element) > _MAX_WITHIN:
+        return ""
+    text = " ".join("".join(cast("Iterator[str]", element.itertext())).split())
+    return text if is_passage(text) else ""
 
 
 def _is_elsewhere(element: HtmlElement) -> bool:
@@ -183,22 +200,25 @@ def _has_own_text(element: HtmlElement) -> bool:
     return next(_own_texts(element), None) is not None
 
 
-def _has_date_of_page(element: HtmlElement) -> bool:
-    return is_date_of_page(element, "") and not _is_named(element, _OF_EVENT)
+def _has_date_of_page(content: Content, element: HtmlElement) -> bool:
+    return is_date_of_page(element, "") and not _is_named(content, element, _OF_EVENT)
 
 
-def _is_for_visitors(element: HtmlElement) -> bool:
+def _is_for_visitors(content: Content, element: HtmlElement) -> bool:
     around = islice(element.iterancestors(), _MAX_AROUND)
-    return _is_named(element, _FOR_VISITORS) or any(each.tag in _USED for each in around)
+    return _is_named(content, element, _FOR_VISITORS) or any(each.tag in _USED for each in around)
 
 
-def _is_named(element: HtmlElement, words: re.Pattern[str]) -> bool:
-    """Has an element, or one around it, one of these words in its classes or its id?"""
+def _is_named(content: Content, element: HtmlElement, words: re.Pattern[str]) -> bool:
+    """Has an element, or one around it, one of these words in its classes or its id?
+
+    The names of what is around all of the content say what kind of page it is.
+    """
     around = islice(element.iterancestors(), _MAX_AROUND)
     return any(
         words.search(" ".join(names)) is not None
         for each in chain([element], around)
-        if each.tag != "body" and (names := names_of(each))
+        if not content.is_around(each) and (names := names_of(each))
     )
 
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import re
 
-from ...text.counters import is_date_of_visit, names_only_a_counter
+from ...text.counters import (
+    are_of_visits,
+    is_date_of_visit,
+    names_only_a_counter,
+    neighbours_of,
+    without_counts,
+)
+from ...text.known_words import MONTHS
+from ...text.normalization import normalize
 from .content import MAX_LINE
 from .labels import date_of_event, has_date, is_byline, is_from_now, n_columns
 
@@ -26,6 +34,7 @@ _COPYRIGHT = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _LABEL = re.compile(r"[^:：]{1,40}[:：]")
 _GREETING = re.compile(
     r"(?:hello|hi|hey|dear|welcome|logged in|signed in|hallo|willkommen|angemeldet|bonjour|hola|"
@@ -36,10 +45,7 @@ _GREETING = re.compile(
 
 def told(line: str) -> str | None:
     """Return what a line says that is the same in each copy of a page, if anything."""
-    is_sentence = line.endswith(_SENTENCE_ENDS) and not _ABBREVIATION.search(line)
-    if is_sentence and n_columns(line) > _MAX_SENTENCE:
-        return None
-    if len(line) > MAX_LINE or is_from_now(line) or _GREETING.match(line):
+    if is_passage(line) or is_from_now(line) or _GREETING.match(line):
         return None
     if _COPYRIGHT.search(line):
         return None
@@ -52,8 +58,28 @@ def told(line: str) -> str | None:
     words = _TIME.sub(_fixed, line)
     # A counter's word may be part of a name, but its number is that of the visit.
     if names_only_a_counter(words):
-        words = " ".join(_WORD.findall(words))
+        words = without_counts(words)
     return words if any(map(str.isalpha, words)) or _TIME.search(words) else None
+
+
+def is_passage(line: str) -> bool:
+    """Is a line a sentence, or longer than those that say something beside a text?"""
+    is_sentence = line.endswith(_SENTENCE_ENDS) and not _ABBREVIATION.search(line)
+    return len(line) > MAX_LINE or (is_sentence and n_columns(line) > _MAX_SENTENCE)
+
+
+def told_within(passage: str) -> str | None:
+    """Return what a passage between heading and end of a text says in each copy of the page."""
+    if _GREETING.match(passage) or _COPYRIGHT.search(passage):
+        return None
+    words = _TOKEN.findall(normalize(_TIME.sub(_fixed, passage)))
+    of_numbers, of_dates = are_of_visits(neighbours_of(words))
+    kept = [
+        word
+        for word, of_number, of_date in zip(words, of_numbers, of_dates, strict=True)
+        if not (((of_number or of_date) and word.isdecimal()) or (of_date and word in MONTHS))
+    ]
+    return " ".join(kept) or None
 
 
 def told_behind(label: str, value: str) -> str | None:
