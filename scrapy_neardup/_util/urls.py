@@ -21,12 +21,27 @@ _split_host = tldextract.TLDExtract(
     suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
 )
 
+#: Begins the host of a view of a site.
+_OF_VIEW = re.compile(r"(?:www\d*|m|mobile|amp)\.(?=.*\.)")
 _LIST_SEGMENTS = frozenset("tag tags category categories".split())
 _ARCHIVE_SEGMENTS = frozenset("archive archives".split())
 _INDEX = re.compile(r"(?:index|default)\.\w+$")
 _SUFFIX = re.compile(r"\.(?:html?|php|aspx?)$")
-_YEAR = re.compile(r"(?:19|20)\d\d$")
+#: Years since which there are web pages, and segments that stand before them in archives of posts;
+#: behind others, a number such as 2001 may name a room, and 1998/7 an act.
+_YEAR, _YEAR_OF_ARCHIVE = re.compile(r"(?:199|20[0-4])\d$"), re.compile(r"(?:19|20)\d\d$")
+_OF_POSTS = re.compile(
+    r"(?:we)?blogs?|news|posts?|articles?|stories|journal|diary|press|date|year|entries|log|"
+    r"[a-z]{2}(?:[-_][a-z]{2})?$"
+)
 _DAY_OR_MONTH = re.compile(r"\d{1,2}$")
+#: Parameters of a front page that is still one: of its parts, their order, and of who came from
+#: where.
+_OF_FRONT_PAGE = re.compile(
+    r"(?:page|paged|pg|offset|start|limit|per_page|sort|order|orderby|dir|lang|hl|locale|ref|source|"
+    r"from|utm_\w+|\w*clid|amp|print|theme|sid|phpsessid)=[^=]*$",
+    re.IGNORECASE,
+)
 _NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
 
 
@@ -78,23 +93,34 @@ def site_of_host(host: str) -> str:
     return ".".join(host.split(".")[-2:])
 
 
+def are_on_one_host(url: str, other: str) -> bool:
+    """Return whether two URLs have the same host, but for ``www.`` and the like."""
+    try:
+        hosts = [urlsplit(each).hostname or "" for each in (url, other)]
+    except ValueError:
+        return False
+    one, another = (_OF_VIEW.sub("", host) for host in hosts)
+    return one == another
+
+
 def is_list(url: str) -> bool:
     """Return whether a URL's path is that of a page that lists others.
 
-    Such paths are: a front page (``/``, ``/index.html``); any path with a segment ``tag``,
+    Such paths are: a front page (``/``, ``/index.html``), unless its query names another one
+    (``/?p=17``, ``/index.php?id=17``); any path with a segment ``tag``,
     ``tags``, ``category`` or ``categories``; ``archive`` or ``archives``, alone or followed only by
     a date or a page number (``/archives/1234.html`` is a post); a numbered page (``…/page/2``,
-    ``…/page-2``); and a date alone (``/2020/05/``, ``/blog/2020/``).
+    ``…/page-2``); and a date alone or below posts (``/2020/05/``, ``/blog/2020/``).
     """
     try:
-        path = urlsplit(url).path
+        parts = urlsplit(url)
     except ValueError:
         return False
-    segments = [part for part in unquote(path).lower().split("/") if part]
+    segments = [part for part in unquote(parts.path).lower().split("/") if part]
     if segments and _INDEX.match(segments[-1]):
         del segments[-1]
     if not segments:
-        return True
+        return all(map(_OF_FRONT_PAGE.match, filter(None, parts.query.split("&"))))
     segments[-1] = _SUFFIX.sub("", segments[-1])
     if not _LIST_SEGMENTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
         return True
@@ -102,14 +128,16 @@ def is_list(url: str) -> bool:
         return True
     for index, segment in enumerate(segments):
         if segment in _ARCHIVE_SEGMENTS:
-            return _is_date(segments[index + 1 :]) or index == len(segments) - 1
-    return _is_date(segments) or _is_date(segments[1:])
+            rest = segments[index + 1 :]
+            return _is_date(rest, _YEAR_OF_ARCHIVE) or index == len(segments) - 1
+    is_of_posts = _OF_POSTS.fullmatch(segments[0]) is not None
+    return _is_date(segments) or (is_of_posts and _is_date(segments[1:]))
 
 
-def _is_date(segments: list[str]) -> bool:
+def _is_date(segments: list[str], year: re.Pattern[str] = _YEAR) -> bool:
     """Return whether these are a year, optionally with a month, or with a month and a day."""
     return (
         0 < len(segments) <= 3
-        and _YEAR.match(segments[0]) is not None
+        and year.match(segments[0]) is not None
         and all(map(_DAY_OR_MONTH.match, segments[1:]))
     )

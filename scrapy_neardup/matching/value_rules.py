@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .._util.urls import are_on_one_host
 from ..signatures.signature import PageSignature
 from ..text.value_differences import Difference, agreement, difference
 from ..text.values import MAX_VALUES, numbers_were_replaced
@@ -69,7 +70,7 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
     if page.site != other.site:
         bounds = _ACROSS_SITES_CUT if is_cut else _ACROSS_SITES
         return not _are_counters(found) and _reaches(bounds, found, found.places, found.replaced)
-    if page.is_list and other.is_list and _are_page_numbers(found):
+    if _are_lists(page, other) and _are_page_numbers(found):
         return False
     if not is_cut and _is_filled_in(found):
         return True
@@ -93,7 +94,7 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
         return False
     # If it is not even, a heading that one text lacks may stand against a word of the other one.
     is_even = sums[:3] == others[:3]
-    if not (page.is_list and other.is_list):
+    if not _are_lists(page, other):
         numbers_differ, dates_differ = numbers_were_replaced(page.value_codes, other.value_codes)
         if dates_differ or (numbers_differ and (is_even or found.added <= MAX_ADDED_TO_REPLACED)):
             return True
@@ -106,7 +107,7 @@ def _only_number_differs(page: PageSignature, other: PageSignature, found: Diffe
 
     A used camera may differ from a new one in the price and a word of the title.
     """
-    if page.site != other.site or page.title == other.title or (page.is_list and other.is_list):
+    if page.site != other.site or page.title == other.title or _are_lists(page, other):
         return False
     if found.added or found.replaced != 1 or _is_cut(page, other):
         return False
@@ -124,6 +125,11 @@ def few_are_renamed(page: PageSignature, other: PageSignature) -> bool:
     found = _difference(page, other)
     only_words = found.words == found.replaced and not found.exchanged
     return only_words and not _is_filled_in(found) and found.share < MAX_RENAMED
+
+
+def _are_lists(page: PageSignature, other: PageSignature) -> bool:
+    """Are both pages lists of one host? The front pages of two hosts have no numbers of pages."""
+    return page.is_list and other.is_list and are_on_one_host(page.url, other.url)
 
 
 def _has_other_entries(page: PageSignature, other: PageSignature, found: Difference) -> bool:

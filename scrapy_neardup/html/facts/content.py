@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, filterfalse, islice
 from typing import NamedTuple, cast
 
@@ -293,11 +293,13 @@ def line_text(element: HtmlElement) -> str | None:
     return short_text(element, MAX_DESCENDANTS, MAX_LABEL + MAX_STATED)
 
 
-def broken_lines(element: HtmlElement, without: Container[str] = ()) -> list[str]:
+def broken_lines(
+    element: HtmlElement, is_left_out: Callable[[HtmlElement], bool] = lambda _: False
+) -> list[str]:
     """Return the lines of an element, which ``<br>`` breaks; none if it has too much in it.
 
-    :param without: tags of elements, such as links, whose texts are left out, and so are lines that
-        begin with one.
+    :param is_left_out: tells the elements, such as links, whose texts are left out, and so are
+        lines that begin with one.
     """
     if not len(element):
         return [text] if (text := " ".join((element.text or "").split())) else []
@@ -307,7 +309,7 @@ def broken_lines(element: HtmlElement, without: Container[str] = ()) -> list[str
     for child in element:
         if child.tag == "br":
             lines.append(child.tail or "")
-        elif not any(each.tag in without for each in child.iter()):
+        elif not any(map(is_left_out, child.iter())):
             texts = cast("Iterator[str]", child.itertext())
             lines[-1] += f" {' '.join(texts)} {child.tail or ''}"
         else:

@@ -56,6 +56,29 @@ _PART_OF_DATE = re.compile(rf"(\d{{1,2}}:\d\d)(:\d\d)?|\d+|{_MONTH}", re.IGNOREC
 #: Labels that stand for the date of a page as well as for that of an event.
 _ANY_DATE = re.compile(r"date|datum|日期|时间|時間", re.IGNORECASE)
 
+#: Words of labels of dates, and names of writers that are no names.
+_OF_DATE = re.compile(
+    r"\b(?:from|by|until|till?|to|at|on|of|for|date|day|time|due|valid|close[sd]?|open\w*|start\w*|"
+    r"end\w*|since|between|before|after|next|first|last|ab|bis|vo[mn]|am|zum|tag|datum|frist|limite|fecha|"
+    r"data)\b|(?:schluss|termin|datum|frist|tag)$",
+    re.IGNORECASE,
+)
+_WRITERS = frozenset(
+    ("admin", "administrator", "editor", "staff", "redaktion", "guest", "webmaster")
+)
+_MAX_NAME_WORDS = 4
+#: From when on something can be had: now, or on a date.
+_AVAILABLE = re.compile(
+    r".*\bavailable(?: from| date)?|available from|move.?in.*|frei ab|bezugsfrei\w*.*|verfügbar ab|"
+    r"bezug\w*|disponible.*|入住.*|可入住.*",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"now|immediately|right away|(?:ab )?sofort|immédiatement|de suite|inmediata\w*|subito|"
+    r"随时|即日",
+    re.IGNORECASE,
+)
+
 #: A time alone: that of an event, or a score, a scale, a length.
 _CLOCK_ALONE = re.compile(r"\d{1,3}:\d\d(?::\d\d)?")
 #: Labels of clocks and timers, and of what is not theirs although it has a word of them.
@@ -121,8 +144,13 @@ def date_of_event(text: str) -> str | None:
 
 
 def is_dated_byline(label: str, value: str) -> bool:
-    """Is a value a date, and what stands before it no label of an event? It may be an author."""
-    return date_of_event(value) is not None and not _EVENT.match(label)
+    """Is a value a date, and what stands before it the name of who wrote a page?"""
+    if date_of_event(value) is None or _EVENT.match(label) or _OF_DATE.search(label):
+        return False
+    words = label.split()
+    if len(words) == 1:
+        return label.casefold() in _WRITERS
+    return len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
 
 
 def n_columns(text: str) -> int:
@@ -138,6 +166,8 @@ def telling_value(label: str, value: str) -> str | None:
     width = n_columns(value)
     if not 0 < width <= _MAX_DATE or value.endswith(_SENTENCE_ENDS):
         return None
+    if _NOW.fullmatch(value) and _AVAILABLE.fullmatch(label):
+        return value
     if not any(map(str.isalpha, label)) or _is_counted(label, value):
         return None
     date = date_of_event(value)

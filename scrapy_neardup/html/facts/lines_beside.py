@@ -17,6 +17,7 @@ from typing import cast
 from lxml.html import HtmlElement
 
 from ...text.counters import names_only_a_counter
+from ...text.signs.currencies import prices_in
 from ..page_lines import INLINE
 from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, line_text, names_of
 from .labels import date_of_event
@@ -40,16 +41,36 @@ _WITHIN_LINE = INLINE | {"br", "img", "svg", "picture", "button", "label", "outp
 _OF_ROWS = ("div", "p", "li", "span")
 #: What visitors use, whose texts are none of a line.
 _USED = frozenset(("a", "button", "select", "label", "textarea"))
-#: Words of classes and ids of what is for visitors, and of what is about their visit.
-_FOR_VISITORS = re.compile(
-    r"(?<![a-z])(?:user|login|account|greeting|welcome|visitors?|share|sharing|social|counter|"
-    r"countdown|breadcrumbs?|crumbs?|pagination|toc|toolbar|cookies?|consent|captcha|newsletter|clock|"
-    r"posted|byline|weather|wetter|meteo|pogoda|ticker|markets|now-playing|of-the-day|poll|survey|quiz|"
-    r"reviews?|testimonials?|replies|answers|kommentare?|commentaires?|comentarios?|commenti|"
-    r"pinglun|discussion|likes|claps|votes|availability|stock|switcher|ship-to|statistics|"
-    r"werbung|reklama|publicit[ey]|publicidad|pubblicita|guanggao|online|reading-time)(?![a-z])",
+#: Links to somebody, or to a place on a map: their texts say where and who.
+_CONTACT = re.compile(
+    r"(?:tel|mailto|geo|sms|skype|callto):|https?://(?:[\w-]+\.)*(?:maps?\.|google\.[\w.]+/maps|"
+    r"goo\.gl/maps|openstreetmap\.org|bing\.com/maps|map\.baidu\.|amap\.|yandex\.[\w.]+/maps)",
     re.IGNORECASE,
 )
+#: Words of classes and ids of what is for visitors, and of what is about their visit. Others may
+#: be part of a name of what a page is about, such as "user-profile" and "online-event".
+_FOR_VISITORS = re.compile(
+    r"(?<![a-z])(?:login|greeting|share|sharing|social|countdown|timer|breadcrumbs?|crumbs?|"
+    r"pagination|toc|toolbar|cookies?|consent|captcha|newsletter|byline|weather|wetter|meteo|pogoda|"
+    r"ticker|now-playing|of-the-day|poll|quiz|testimonials?|kommentare?|commentaires?|comentarios?|"
+    r"commenti|pinglun|likes|claps|switcher|ship-to|werbung|reklama|publicit[ey]|publicidad|"
+    r"pubblicita|guanggao|reading-time)(?![a-z])|"
+    r"(?<!\S)(?:(?:site|page|header|footer|top|main|widget|post|article|meta|sidebar|current|who-is)"
+    r"[-_]+)*"
+    r"(?:users?|account|welcome|visitors?|counter|clock|posted|markets|survey|reviews?|replies|answers|"
+    r"discussion|votes|availability|stock|statistics|online)"
+    r"(?:[-_]+(?:box|bar|links?|menu|names?|area|panel|block|wrapper|container|list|count\w*|items?|"
+    r"state|status|text|info|message|on|by|at|date|time|now|level|title|online|state))*(?!\S)",
+    re.IGNORECASE,
+)
+#: The same for numbers alone, which are those of counters elsewhere.
+_OF_NUMBER = re.compile(
+    r"(?<![a-z])(?:years?|scores?|results?|sizes?|floors?|rooms?|bed(?:room)?s?|bath(?:room)?s?|area|sq-?(?:ft|m)|"
+    r"grade|lot|edition|volume|issue|chapter|episode|season|model|route|line|track|gate|platform|"
+    r"percent|kilometer|mileage|power|jahr|zimmer|flaeche|nummer)(?![a-z])",
+    re.IGNORECASE,
+)
+_OF_PRICE = re.compile(r"price|preis|prix|precio|prezzo|cena|amount|cost|fee|rent", re.IGNORECASE)
 _OF_EVENT = re.compile(
     r"(?<![a-z])(?:events?|shows?|concerts?|courses?|termine?|when|start|end)(?![a-z])",
     re.IGNORECASE,
@@ -66,7 +87,7 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
     for row in islice(rows, MAX_FACTS):
         # There may be an icon, too.
         texts = [text for each in row if (text := line_text(each)) != ""]
-        if len(texts) != 2 or None in texts or any(each.tag in _USED for each in row[0].iter()):
+        if len(texts) != 2 or None in texts or any(map(_is_used, row[0].iter())):
             continue
         if _has_own_text(row) or _is_for_visitors(content, row):
             continue
@@ -95,13 +116,20 @@ def rows_beside(content: Content, rows: Iterable[Row], is_in_text: IsInText) -> 
             continue
         elif not any(map(str.isalpha, line)):
             numbers[table].append(line)
-        elif not any(each.tag in _USED for each in row.element.iter()):
-            yield line_beside(table, _names(table, row.label), row.label)
-            if row.n_stated > 1:
-                yield line_beside(row.element, row.label, row.stated)
+        elif not any(map(_is_used, row.element.iter())):
+            yield from _cells(table, row)
     for table, lines in numbers.items():
         if table not in counted:
-            yield line_beside(table, _names(table, ""), " ".join(lines))
+            for names in _names(table, ""):
+                yield line_beside(table, names, " ".join(lines))
+
+
+def _cells(table: HtmlElement, row: Row) -> Iterator[Stated]:
+    """Yield the first cell of a row, and the others if there are several."""
+    for names in _names(table, row.label):
+        yield line_beside(table, names, row.label)
+    if row.n_stated > 1:
+        yield line_beside(row.element, row.label, row.stated)
 
 
 def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
@@ -114,16 +142,25 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     for element, is_within, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):
             continue
-        said = (
-            told_within(line) if is_within and is_passage(line) else told(line)
-            for line in _with_labels(lines)
-        )
+        said = (_told(element, line, is_within=is_within) for line in _with_labels(lines))
         values = [value for value in said if value is not None]
         if not values or content.is_of_another(element) or _is_for_visitors(content, element):
             continue
         for value in values:
             if date_of_event(value) is None or not _has_date_of_page(content, element):
-                yield line_beside(element, _names(element, value), value)
+                for names in _names(element, value):
+                    yield line_beside(element, names, value)
+
+
+def _told(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
+    """Return what a line of an element says in each copy of a page, if anything."""
+    if is_within and is_passage(line):
+        return told_within(line)
+    # "Free" may stand in the place of a price.
+    if prices_in(line) and _is_for(element, _OF_PRICE):
+        return line
+    is_number = any(map(str.isdigit, line)) and not any(map(str.isalpha, line))
+    return line if is_number and _is_for(element, _OF_NUMBER) else told(line)
 
 
 def line_beside(element: HtmlElement, label: str, value: str) -> Stated:
@@ -156,7 +193,7 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
         elif is_within and (passage := _passage(element)):
             lines = [passage]
         else:
-            lines = broken_lines(element, without=_USED)
+            lines = broken_lines(element, _is_used)
         if lines and max(map(len, lines)) <= (_MAX_PASSAGE if is_within else MAX_LINE):
             if element not in broken:
                 found.add(element)
@@ -177,8 +214,8 @@ def _is_elsewhere(element: HtmlElement) -> bool:
         return len(element.getparent()) > 1
     if element.tag == "dd":
         previous = element.getprevious()
-        return previous is None or previous.tag != "dd"
-    return element.tag in _ELSEWHERE
+        return previous is not None and previous.tag == "dt"
+    return element.tag in _ELSEWHERE and not _is_contact(element)
 
 
 def _with_labels(lines: list[str]) -> list[str]:
@@ -188,6 +225,15 @@ def _with_labels(lines: list[str]) -> list[str]:
         line if any(map(str.isalpha, line)) else f"{before} {line}".strip()
         for before, line in pairs
     ]
+
+
+def _is_used(element: HtmlElement) -> bool:
+    """Do visitors use an element, rather than read it?"""
+    return element.tag in _USED and not _is_contact(element)
+
+
+def _is_contact(element: HtmlElement) -> bool:
+    return element.tag == "a" and _CONTACT.match(element.get("href", "")) is not None
 
 
 def _own_texts(element: HtmlElement) -> Iterator[str]:
@@ -206,7 +252,7 @@ def _has_date_of_page(content: Content, element: HtmlElement) -> bool:
 
 def _is_for_visitors(content: Content, element: HtmlElement) -> bool:
     around = islice(element.iterancestors(), _MAX_AROUND)
-    return _is_named(content, element, _FOR_VISITORS) or any(each.tag in _USED for each in around)
+    return _is_named(content, element, _FOR_VISITORS) or any(map(_is_used, around))
 
 
 def _is_named(content: Content, element: HtmlElement, words: re.Pattern[str]) -> bool:
@@ -222,16 +268,24 @@ def _is_named(content: Content, element: HtmlElement, words: re.Pattern[str]) ->
     )
 
 
-def _names(element: HtmlElement, value: str) -> str:
+def _is_for(element: HtmlElement, words: re.Pattern[str]) -> bool:
+    """Has an element, or the one around it, one of these words in its names?"""
+    around = chain([element], islice(element.iterancestors(), 1))
+    return any(words.search(name) for each in around for name in names_of(each))
+
+
+def _names(element: HtmlElement, value: str) -> list[str]:
     """Return the names by which a line is told from others, those of what is around it if none.
 
-    A name that has a word of the value differs with it: ``status-sold``.
+    A name that has a word of the value may differ with it (``status-sold``) or not (``street``), so
+    the names without it are returned as well.
     """
     parent = element.getparent()
     names = names_of(element)
     if not names and parent is not None:
         names = names_of(parent) or [str(parent.tag)]
     words = set(_WORD.findall(value.casefold()))
-    names = [name for name in names if words.isdisjoint(_WORD.findall(name.casefold()))]
+    others = [name for name in names if words.isdisjoint(_WORD.findall(name.casefold()))]
     # Elements are numbered, too.
-    return _NUMBER.sub("", " ".join([*sorted(names), str(element.tag)]))
+    told = (" ".join([*sorted(each), str(element.tag)]) for each in (names, others))
+    return list(dict.fromkeys(_NUMBER.sub("", each) for each in told))

@@ -78,7 +78,7 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     stated = [prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
-        is_in_text = partial(_has_line, main, set(text.splitlines()))
+        is_in_text = partial(_has_line, main, _lines_of(text))
         stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
         stated += [_rows_of_two(content), _code(content)]
         stated += [lines_above(content, main), lines_beside(content, is_in_text)]
@@ -118,12 +118,18 @@ def _has(main: str, text: str) -> bool:
 
 
 def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) -> bool:
-    """Does the main text have a line, even a short one if that stands where the text does?"""
+    """Does the main text have a line, a short one as a line of its own where the text stands?"""
     if is_in_content and line in lines:
         # Most lines are found so, which takes a part of the time.
         return True
     text = solid(line)
-    return (is_in_content or len(text) >= _TELLING) and _has(main, text)
+    return len(text) >= _TELLING and _has(main, text)
+
+
+def _lines_of(text: str) -> set[str]:
+    """Return the lines of a text and the cells of its tables, without marks of lists."""
+    lines = text.splitlines()
+    return {part.strip(" -*•") for line in lines for part in [line, *line.split("|")]}
 
 
 def _rows(content: Content, is_in_text: IsInText) -> Iterator[Stated]:

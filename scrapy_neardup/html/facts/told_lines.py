@@ -35,6 +35,19 @@ _COPYRIGHT = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
+#: What readers think of a page, and how much of a product is left.
+_OF_READERS = re.compile(
+    r"\d[\d.,]* ?(?:out of (?:5|10)|/ ?(?:5|10)(?!\d)|"
+    r"(?:von|sur|de|di|из) (?:5|10) (?:stern|étoile|estrella|stell|зв)\w*)|"
+    r"\d+ ?(?:left|in stock|remaining|verfügbar|übrig|auf lager|en stock|restant\w*|disponibles?|"
+    r"disponibili|шт\b)",
+    re.IGNORECASE,
+)
+#: A number to call: with a plus or a nought before it, or with dashes in it.
+_PHONE = re.compile(
+    r"(?:☎|\(|\+|tel|phone|fax|0)[.: ]*(?:[\d()/.-] ?){7,}|\d{3}[-. ](?:\d{3}[-. ])?\d{4}",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r"[^:：]{1,40}[:：]")
 _GREETING = re.compile(
     r"(?:hello|hi|hey|dear|welcome|logged in|signed in|hallo|willkommen|angemeldet|bonjour|hola|"
@@ -45,6 +58,8 @@ _GREETING = re.compile(
 
 def told(line: str) -> str | None:
     """Return what a line says that is the same in each copy of a page, if anything."""
+    if _PHONE.fullmatch(line):
+        return line
     if is_passage(line) or is_from_now(line) or _GREETING.match(line):
         return None
     if _COPYRIGHT.search(line):
@@ -55,7 +70,7 @@ def told(line: str) -> str | None:
     label = _LABEL.match(line)
     if label and names_only_a_counter(label[0]):
         return None
-    words = _TIME.sub(_fixed, line)
+    words = _OF_READERS.sub("", _TIME.sub(_fixed, line))
     # A counter's word may be part of a name, but its number is that of the visit.
     if names_only_a_counter(words):
         words = without_counts(words)

@@ -48,8 +48,15 @@ def signed(below: str) -> PageSignature:
         # text beside a link, and an icon
         ("<p>High Street <a href=/>map</a></p>", [("div p", "High Street")]),
         ("<div><img src=x> Leeds</div>", [("div div", "Leeds")]),
-        # names without the value
-        ("<p class='status status-sold'>Sold", [("status p", "Sold")]),
+        # names with and without a word of the value
+        ("<p class='status status-sold'>Sold", 2),
+        ("<p class=street>Castle Street", [("street p", "Castle Street"), ("p", "Castle Street")]),
+        # prices in their place, numbers to call, and links to a place or somebody
+        ("<p class=price>$60", [("price p", "$60")]),
+        ("<p class=price>Free", [("price p", "Free")]),
+        ("<p class=tel>0113 496 0000", [("tel p", "0113 496 0000")]),
+        ("<p class=at><a href='https://maps.google.com/?q=x'>Leeds</a>", [("at p", "Leeds")]),
+        ("<p class=who><a href='mailto:ann@a.example'>Ann</a>", [("who p", "Ann")]),
         # numbers of counters are masked, and those of what a page is about are not
         ("<p>Viewed 51 times", [("div p", "Viewed times")]),
         ("<p>Park View 3, Leeds", [("div p", "Park View Leeds")]),
