@@ -71,6 +71,13 @@ _OF_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _OF_PRICE = re.compile(r"price|preis|prix|precio|prezzo|cena|amount|cost|fee|rent", re.IGNORECASE)
+#: Words of classes of links that lead on, whatever a page is about.
+_OF_LINKS = re.compile(
+    r"(?<![a-z])(?:nav\w*|prev\w*|next|back|more|read\w*|btn|button|links?|menu|pager|skip|top|home|"
+    r"edit|share|follow|download|reply|tags?|categor\w+|image|img|thumb\w*|logo|author|"
+    r"actions?|cta|title|heading|item)(?![a-z])",
+    re.IGNORECASE,
+)
 _OF_EVENT = re.compile(
     r"(?<![a-z])(?:events?|shows?|concerts?|courses?|termine?|when|start|end)(?![a-z])",
     re.IGNORECASE,
@@ -193,11 +200,21 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
         elif is_within and (passage := _passage(element)):
             lines = [passage]
         else:
-            lines = broken_lines(element, _is_used)
+            lines = broken_lines(element, _is_used) or _only_link(element)
         if lines and max(map(len, lines)) <= (_MAX_PASSAGE if is_within else MAX_LINE):
             if element not in broken:
                 found.add(element)
             yield element, is_within, lines
+
+
+def _only_link(element: HtmlElement) -> list[str]:
+    """Return the text of the link that is all that an element has, if a class says what it is."""
+    if len(element) != 1 or element[0].tag != "a" or _has_own_text(element):
+        return []
+    names = element.get("class", "")
+    if not names or _OF_LINKS.search(names) or _OF_LINKS.search(element[0].get("class", "")):
+        return []
+    return [text] if (text := line_text(element[0])) else []
 
 
 def _passage(element: HtmlElement) -> str:

@@ -50,7 +50,8 @@ _PHONE = re.compile(
 )
 _LABEL = re.compile(r"[^:：]{1,40}[:：]")
 _GREETING = re.compile(
-    r"(?:hello|hi|hey|dear|welcome|logged in|signed in|hallo|willkommen|angemeldet|bonjour|hola|"
+    r"(?:hello|hi|hey|dear|welcome|log(?:ged)? ?(?:in|out)|sign(?:ed)? ?(?:in|out|up)|register|"
+    r"my account|hallo|willkommen|angemeldet|bonjour|hola|"
     r"bienvenid\w*|ciao|привет|здравствуйте|欢迎|您好|你好|ようこそ|こんにちは)(?!\w)",
     re.IGNORECASE,
 )
