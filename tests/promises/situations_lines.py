@@ -153,6 +153,30 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
     "as_the_name_of_a_class": ("<span class='status status-VALUE'>VALUE</span>", TOWNS),
     "above_what_is_counted": ("<div><div>VALUE</div><div>rooms</div></div>", ("2", "3", "4", "5")),
     "of_a_clock": ("<p>Doors open VALUE</p>", ("18:00", "19:30", "20:00", "21:15")),
+    "under_a_class_with_a_word_of_a_value": (
+        "<p class=street>VALUE</p>",
+        ("Castle Street", "Mill Road", "Harbour Walk", "High Street"),
+    ),
+    "behind_the_label_of_a_date": (
+        "<div class=field><div class=field__label>Apply by</div>"
+        "<div class=field__item><time>VALUE</time></div></div>",
+        ("5 March 2026", "12 March 2026", "19 March 2026", "9 April 2026"),
+    ),
+    "in_the_place_of_a_price": (
+        "<p class=price>VALUE</p>",
+        ("Free", "$20", "On request", "$35"),
+    ),
+    "as_a_number_to_call": (
+        "<p class=tel><a href='tel:VALUE'>VALUE</a></p>",
+        ("0113 496 0000", "0113 496 0011", "0113 496 0200", "0117 496 0300"),
+    ),
+    "in_a_link_to_a_map": (
+        "<p><a href='https://maps.google.com/?q=VALUE'>VALUE</a></p>",
+        _ADDRESSES,
+    ),
+    "in_a_link_of_a_class": ("<p class=venue><a href='/venues/VALUE'>VALUE</a></p>", TOWNS),
+    "under_the_profile_of_somebody": ("<div class=user-profile><p>VALUE</p></div>", TOWNS),
+    "within_a_word_of_the_text": ("<div class=part-meta><p>VALUE</p></div>", ("all", "out", "art")),
     "beside_a_word_of_counters": ("<p>VALUE bedrooms, sea views</p>", ("2", "3", "4", "5")),
 }
 #: The same in the article, between two paragraphs, in elements that extractors drop.

@@ -453,6 +453,25 @@ def test_the_name_of_its_kind_does_not_tell_a_list_from_another(titles, reason):
 
 
 @pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("https://{}.a.example/", "values_differ"),
+        ("https://a.example/index.php?id={}", "values_differ"),
+        ("https://a.example/tag/{}", "similar_text"),
+    ],
+)
+def test_only_lists_of_one_host_have_numbers_of_pages(address, reason):
+    pages = (
+        (
+            address.format(place),
+            html("Hotel", f"{FERRY}\nWe have {n} rooms.\n{MUSEUM}"),
+        )
+        for place, n in (("x", 12), ("y", 17))
+    )
+    assert why(detector(), *pages) == reason
+
+
+@pytest.mark.parametrize(
     ("paths", "entry", "reason"),
     [
         (("archives/2022", "archives/2022/04"), "Lu", "similar_text"),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
-from scrapy_neardup._util.urls import _canonical, page_key, site_of
+from scrapy_neardup._util.urls import _canonical, are_on_one_host, is_list, page_key, site_of
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,59 @@ from scrapy_neardup._util.urls import _canonical, page_key, site_of
 )
 def test_the_site_is_the_registrable_domain(url, site):
     assert site_of(url) == site
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        *(
+            (f"https://a.example/{path}", True)
+            for path in (
+                *(
+                    "",
+                    "index.html",
+                    "?utm_source=x&page=2",
+                    "index.php?lang=de",
+                    "tag/x",
+                    "archives/1900/10",
+                ),
+                *("blog/page/3", "2020/05/17", "en/2020", "news/2020/05/", "archive"),
+            )
+        ),
+        *(
+            (f"https://a.example/{path}", False)
+            for path in (
+                *("?p=17", "index.php?id=17", "index.php?title=Tea", "default.aspx?page=1&item=17"),
+                *(
+                    "hotel/2001",
+                    "act/1998/7",
+                    "archives/1234.html",
+                    "1812/7",
+                    "ferry",
+                    "2020/05/17/tea",
+                ),
+            )
+        ),
+        ("http://[broken/", False),
+    ],
+)
+def test_addresses_of_lists(url, expected):
+    assert is_list(url) is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://a.example/", True),
+        ("http://www.a.example/x", True),
+        ("https://m.a.example/", True),
+        ("https://b.a.example/", False),
+        ("https://www.example/", False),
+        ("http://[broken/", False),
+    ],
+)
+def test_views_of_one_host(url, expected):
+    assert are_on_one_host("https://a.example/", url) is expected
 
 
 @pytest.mark.parametrize(
