@@ -7,7 +7,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
 
-from .crawl.items.carried_values import note_arguments
+from .crawl.items.request_contents import note_arguments
 from .crawl.judge import NearDupJudge, find_judge
 from .crawl.responses import why_not_judged
 

@@ -24,7 +24,7 @@ from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, it
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
-from .carried_values import fields_of, hash_of, shown_by, values_of
+from .carried_values import hash_of, shown_by
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
     CarriedValues,
@@ -34,6 +34,7 @@ from .origins import (
     item_origin_of,
     note_origins,
 )
+from .value_texts import fields_of, values_of
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgements are kept for the items that began there.

@@ -19,8 +19,9 @@ from ...matching.item_texts import is_text
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
-from .carried_values import carried_by, hash_of, held_by, item_values, values_within, weight_of
+from .carried_values import carried_by, hash_of, held_by, values_within, weight_of
 from .rewritten_values import rewritten_values
+from .value_texts import item_values
 
 #: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"

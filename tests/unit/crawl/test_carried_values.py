@@ -23,8 +23,6 @@ from scrapy.loader import ItemLoader
 from scrapy_neardup.crawl.items.carried_values import (
     carried_by,
     held_by,
-    item_values,
-    note_arguments,
     shown_by,
     weight_of,
 )
@@ -34,6 +32,8 @@ from scrapy_neardup.crawl.items.origins import (
     carried_values_of,
     note_origins,
 )
+from scrapy_neardup.crawl.items.request_contents import note_arguments
+from scrapy_neardup.crawl.items.value_texts import item_values
 
 
 @dataclasses.dataclass

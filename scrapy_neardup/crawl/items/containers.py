@@ -1,0 +1,81 @@
+"""Says what a container holds: an item, a loader, a page, an object of the project."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Collection, Mapping
+from enum import Enum
+from functools import partial
+from itertools import chain, islice
+from types import FunctionType, MethodType, SimpleNamespace
+from typing import Any
+
+from itemadapter.adapter import ItemAdapter
+from parsel import Selector
+from scrapy import Spider
+from scrapy.http import Response, TextResponse
+from scrapy.loader import ItemLoader
+
+from .request_contents import bound_to
+
+logger = logging.getLogger(__name__)
+
+#: Contents of one container that are read at most.
+_MAX_CONTENTS = 20_000
+#: Packages of infrastructure, whose objects hold no values of items.
+_INFRASTRUCTURE = sys.stdlib_module_names | {
+    "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
+}  # fmt: skip
+
+
+def contents_of(given: Any, *, is_whole: bool) -> list[Any]:
+    """Return the contents of a container; nothing for objects of unknown types."""
+    if type(given) is dict:
+        return list(chain.from_iterable(given.items()) if is_whole else given.values())
+    if type(given) is list:
+        return given[:_MAX_CONTENTS]
+    try:
+        if isinstance(given, ItemLoader):
+            # No public method returns the collected values without changing the loader.
+            return [given.item, *getattr(given, "_values", {}).values()]
+        if isinstance(given, Enum):
+            return [given.value]
+        if isinstance(given, (partial, MethodType, FunctionType)):
+            return bound_to(given)
+        if isinstance(given, (Selector, Response)):
+            return _texts_in(given)
+        if isinstance(given, Mapping) or ItemAdapter.is_item(given):
+            mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
+            return list(chain.from_iterable(mapping.items()) if is_whole else mapping.values())
+        if isinstance(given, Collection):
+            return list(islice(given, _MAX_CONTENTS))
+        return _attributes_of(given)
+    except Exception:
+        logger.debug("Cannot read the contents of %s", type(given), exc_info=True)
+    return []
+
+
+def _texts_in(page: Selector | Response) -> list[Any]:
+    """Return the texts and attributes of a carried page or selector."""
+    if isinstance(page, Response) and not isinstance(page, TextResponse):
+        return [page.url]
+    selector = page.selector if isinstance(page, TextResponse) else page
+    if selector.type not in ("html", "xml"):
+        return [selector.get()] if isinstance(selector.root, str) else [selector.root]
+    return selector.xpath(".//text() | .//@* | @*").getall()
+
+
+def _attributes_of(given: Any) -> list[Any]:
+    """Return the attributes of an object, if the class is one of the project."""
+    kind = type(given)
+    is_custom = kind.__module__.partition(".")[0] not in _INFRASTRUCTURE
+    holds_values = is_custom and not isinstance(given, (type, Spider))
+    if not (holds_values or isinstance(given, SimpleNamespace)):
+        return []
+    slots = [getattr(base, "__slots__", ()) for base in kind.__mro__]
+    names = [name for each in slots for name in ([each] if isinstance(each, str) else each)]
+    in_slots = [
+        getattr(given, name, None) for name in names if name not in {"__dict__", "__weakref__"}
+    ]
+    return [*getattr(given, "__dict__", {}).values(), *in_slots]

@@ -1,0 +1,79 @@
+"""Says what a request brings along for its callback: arguments, meta, and what the callback has."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from scrapy.http import Request
+
+from ..settings import META_KEY
+
+#: Keys of ``meta`` that control Scrapy and its plugins; their values belong to no item.
+_CONTROL_KEYS = frozenset(
+    "_auth_proxy _callback _depth _dont_cache _scheme_proxy "
+    "allow_offsite autothrottle_dont_adjust_delay bindaddress cookiejar depth dont_cache "
+    "dont_merge_cookies dont_obey_robotstxt dont_redirect dont_retry download_fail_on_dataloss "
+    "download_latency download_maxsize download_slot download_timeout download_warnsize "
+    "ftp_local_filename ftp_password ftp_user give_up_log_level handle_httpstatus_all "
+    "handle_httpstatus_list inject is_start_request link_text max_retry_times priority_adjust "
+    "proxy redirect_reasons redirect_times redirect_ttl redirect_urls referrer_policy "
+    "retry_times rule schedule_id selenium verbatim_url wait_time".split()
+)
+_CONTROL_PREFIXES = tuple(
+    prefix + name
+    for name in (META_KEY, "playwright", "splash", "zyte_api", "puppeteer", "crawlera")
+    for prefix in ("", "_")
+)
+
+#: The arguments that requests had before they were downloaded.
+_sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
+
+
+def note_arguments(request: Request) -> None:
+    """Note which arguments a request has when it is about to be sent.
+
+    Downloader middlewares may add others or replace them, such as the page objects of scrapy-poet,
+    which are made of the response: these are not carried.
+    """
+    _sent_arguments[request] = dict(request.cb_kwargs)
+
+
+def given_with(request: Request) -> list[Any]:
+    """Return what a request carries: its arguments, meta values, and what its callback has."""
+    given = request.cb_kwargs
+    sent = _sent_arguments.get(request, given)
+    arguments = {name: value for name, value in given.items() if sent.get(name) is value}
+    meta = {
+        key: value
+        for key, value in request.meta.items()
+        if key not in _CONTROL_KEYS and not str(key).startswith(_CONTROL_PREFIXES)
+    }
+    return [*arguments.values(), *meta.values(), *bound_to(request.callback)]
+
+
+def bound_to(callback: Any) -> list[Any]:
+    """Return what a callback carries: arguments of a partial, an object, variables of a function.
+
+    A function that another one has made for the request carries variables of that one, and the
+    defaults of its arguments.
+    """
+    if isinstance(callback, partial):
+        return [callback.args, callback.keywords, callback.func]
+    if isinstance(callback, MethodType):
+        return [callback.__self__, callback.__func__]
+    if not isinstance(callback, FunctionType):
+        # An object with a method __call__.
+        return [] if callback is None else [callback]
+    bound = []
+    for cell in callback.__closure__ or ():
+        try:
+            bound.append(cell.cell_contents)
+        except ValueError:
+            continue  # the variable has no value yet
+    where, _, name = callback.__qualname__.rpartition(".")
+    if name == "<lambda>" or where.endswith("<locals>"):
+        bound += [*(callback.__defaults__ or ()), *(callback.__kwdefaults__ or {}).values()]
+    return bound

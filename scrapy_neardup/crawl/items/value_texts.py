@@ -1,0 +1,93 @@
+"""Reads the values in an item, or in anything that a request carries, as texts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from itertools import islice
+from numbers import Number
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from itemadapter.adapter import ItemAdapter
+
+from .containers import contents_of
+
+logger = logging.getLogger(__name__)
+
+#: Values of an item that are compared at most.
+_MAX_ITEM_VALUES = 5_000
+#: Values and containers that are visited at most.
+_MAX_VISITED = 20_000
+#: Modules of types whose text is their value.
+_TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
+#: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
+_MAX_BITS = 10_000
+
+
+def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:
+    """Yield all texts and numbers in a value, with case and white space folded.
+
+    ``None``, truth values, empty texts and values of other types are ignored; a container is
+    visited once.
+
+    :param is_whole: yield keys, ``None`` and truth values as well.
+    """
+    left, seen = [given], dict[int, Any]()
+    for _ in range(_MAX_VISITED):
+        if not left:
+            return
+        part = left.pop()
+        if is_whole and (part is None or isinstance(part, bool)):
+            yield str(part)
+        elif (text := _text_of(part)) is not None:
+            if text:
+                yield text
+        elif id(part) not in seen:
+            # Kept, so that no other object gets its id.
+            seen[id(part)] = part
+            left.extend(reversed(contents_of(part, is_whole=is_whole)))
+    if is_whole and left:
+        yield f"and more, in {id(given)}"
+
+
+def item_values(item: Any) -> list[str]:
+    """Return the values of an item, as :func:`values_of` yields them."""
+    return list(islice(values_of(item), _MAX_ITEM_VALUES))
+
+
+def fields_of(item: Any) -> list[str]:
+    """Return the names of an item's class and of its fields that are not empty."""
+    try:
+        fields = ItemAdapter(item)
+        names = [name for name in fields if any(True for _ in values_of(fields.get(name)))]
+    except Exception:
+        # Custom item classes may raise anything, and the item must not be lost.
+        names = []
+    return [type(item).__qualname__, *sorted(names)]
+
+
+def folded(text: str) -> str:
+    """Return a text with case and white space folded."""
+    return " ".join(text.split()).casefold()
+
+
+def _text_of(part: Any) -> str | None:
+    """Return the text of a value, folded; ``None`` where it is neither text nor number."""
+    if type(part) is str:
+        return folded(part)
+    try:
+        if isinstance(part, (bytes, bytearray)):
+            return folded(part.decode("utf-8", "backslashreplace"))
+        if isinstance(part, bool) or part is None:
+            return ""
+        if isinstance(part, int):
+            return format(part, "d") if part.bit_length() < _MAX_BITS else format(part, "x")
+        is_text_type = type(part).__module__ in _TEXT_TYPE_MODULES
+        if isinstance(part, (str, Number, UUID, PurePath)) or is_text_type:
+            return folded(str(part))
+    except Exception:
+        # Custom objects may raise anything, and the page must not be lost.
+        logger.debug("Cannot read a value of %s", type(part), exc_info=True)
+    return None
