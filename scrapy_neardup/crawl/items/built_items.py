@@ -88,7 +88,7 @@ class BuiltItems:
         """Record the values that a request carries, before the callback can change them."""
         judged_by = item_origin_of(response.request)
         carried = carried_values_of(response.request, judged_by)
-        if carried.values or carried.origins or judged_by != "auto":
+        if carried.values or carried.keys or carried.origins or judged_by != "auto":
             self._carried[response] = carried
 
     def note_origins(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from html import unescape
 from itertools import islice
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import xxhash
@@ -28,8 +29,8 @@ from .value_texts import folded, values_of
 
 logger = logging.getLogger(__name__)
 
-#: Values of a request that are compared at most.
-_MAX_VALUES = 5_000
+#: Values of a request, and keys of dicts, that are compared at most.
+_MAX_VALUES, _MAX_KEYS = 5_000, 500
 #: Carried values that are searched within an item's text; all are compared with its values.
 _MAX_SEARCHED_VALUES = 500
 _ENTITY = re.compile(r"&#?\w+;")
@@ -54,9 +55,16 @@ _MAX_SEARCHED_TEXT = 100_000
 _shown: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
 
-def carried_by(request: Request) -> dict[str, None]:
-    """Return the values that a request carries, in order, each as ``values_of`` yields it."""
-    return dict.fromkeys(islice(values_of(given_with(request)), _MAX_VALUES))
+def carried_by(request: Request) -> dict[str, bool]:
+    """Return the values that a request carries, in order, each as ``values_of`` yields it.
+
+    They are followed by the keys of dicts, with ``True``: ``{"Kettle": 19.9}`` carries a name. Most
+    keys are names of fields, which say nothing.
+    """
+    keys: dict[Any, None] = {}
+    values = islice(values_of(given_with(request), keys=keys), _MAX_VALUES)
+    carried = dict.fromkeys(values, False)
+    return carried | {key: True for key in _texts_of(keys) if key not in carried}
 
 
 def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:
@@ -103,6 +111,18 @@ def values_within(
     return {value: text for value, text in found.items() if not is_within(value, page, shortest=1)}
 
 
+def keys_within(
+    item_values: Collection[str], keys: Iterable[str], shown: Callable[[], str]
+) -> dict[str, str]:
+    """Return the carried keys of dicts that an item holds; names of fields are common words.
+
+    :param shown: see :func:`values_within`.
+    """
+    found = held_by(item_values, keys)
+    page = shown() if found else ""
+    return {key: key for key in found if not is_within(key, page, shortest=1)}
+
+
 def shown_by(response: Response) -> str:
     """Return what a page says of itself, folded: its texts and attributes, without links."""
     if not isinstance(response, TextResponse):
@@ -129,13 +149,19 @@ def hash_of(value: str) -> int:
     return xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"))
 
 
+def _texts_of(keys: Iterable[Any]) -> list[str]:
+    return list(islice(values_of(list(keys)), _MAX_KEYS))
+
+
 @lru_cache(maxsize=_MAX_READ)
 def _contents_of(text: str) -> tuple[frozenset[str], str]:
     """Return the values in a text, if it is JSON or HTML, and all of them as one text."""
     parts: list[str] = []
     try:
         if text[0] in '[{"':
-            parts = list(islice(values_of(json.loads(text)), _MAX_VALUES))
+            keys: dict[Any, None] = {}
+            parts = list(islice(values_of(json.loads(text), keys=keys), _MAX_VALUES))
+            parts += _texts_of(keys)
         elif "<" in text:
             found = Selector(text=text, type="html").xpath(f".//text() | {_SAID}").getall()
             parts = [*filter(None, map(folded, found))]

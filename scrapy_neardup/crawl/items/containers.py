@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import logging
 import sys
+from argparse import Namespace
 from collections.abc import Collection, Mapping
-from enum import Enum
-from functools import partial
 from itertools import chain, islice
-from types import FunctionType, MethodType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from itemadapter.adapter import ItemAdapter
 from parsel import Selector
-from scrapy import Spider
-from scrapy.http import Response, TextResponse
+from scrapy import Item, Spider
+from scrapy.http import Request, Response, TextResponse
 from scrapy.loader import ItemLoader
 
-from .request_contents import bound_to
+from .opaque_containers import contents_of_opaque
+from .request_contents import given_with
 
 logger = logging.getLogger(__name__)
 
-#: Contents of one container that are read at most.
-_MAX_CONTENTS = 20_000
+#: Contents of one container, and keys of a dict, that are read at most.
+_MAX_CONTENTS, _MAX_KEYS = 20_000, 500
 #: Packages of infrastructure, whose objects hold no values of items.
 _INFRASTRUCTURE = sys.stdlib_module_names | {
     "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
@@ -39,12 +39,14 @@ def contents_of(given: Any, *, is_whole: bool) -> list[Any]:
         if isinstance(given, ItemLoader):
             # No public method returns the collected values without changing the loader.
             return [given.item, *getattr(given, "_values", {}).values()]
-        if isinstance(given, Enum):
-            return [given.value]
-        if isinstance(given, (partial, MethodType, FunctionType)):
-            return bound_to(given)
-        if isinstance(given, (Selector, Response)):
+        if isinstance(given, Response):
+            return [*_texts_in(given), *(given_with(given.request) if given.request else ())]
+        if isinstance(given, Selector):
             return _texts_in(given)
+        if (contents := contents_of_opaque(given)) is not None:
+            # Classes of the project may add attributes to these.
+            is_open = isinstance(given, (Request, BaseException))
+            return [*contents, *(_attributes_of(given) if is_open else ())]
         if isinstance(given, Mapping) or ItemAdapter.is_item(given):
             mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
             return list(chain.from_iterable(mapping.items()) if is_whole else mapping.values())
@@ -53,6 +55,18 @@ def contents_of(given: Any, *, is_whole: bool) -> list[Any]:
         return _attributes_of(given)
     except Exception:
         logger.debug("Cannot read the contents of %s", type(given), exc_info=True)
+    return []
+
+
+def keys_of(given: Any) -> list[Any]:
+    """Return the keys of a dict or another mapping; the fields of an item are none."""
+    if type(given) is not dict and (not isinstance(given, Mapping) or isinstance(given, Item)):
+        return []
+    try:
+        # What a mapping of the project yields may not be hashable.
+        return list(dict.fromkeys(islice(given, _MAX_KEYS)))
+    except Exception:
+        logger.debug("Cannot read the keys of %s", type(given), exc_info=True)
     return []
 
 
@@ -71,7 +85,7 @@ def _attributes_of(given: Any) -> list[Any]:
     kind = type(given)
     is_custom = kind.__module__.partition(".")[0] not in _INFRASTRUCTURE
     holds_values = is_custom and not isinstance(given, (type, Spider))
-    if not (holds_values or isinstance(given, SimpleNamespace)):
+    if not (holds_values or isinstance(given, (SimpleNamespace, Namespace))):
         return []
     slots = [getattr(base, "__slots__", ()) for base in kind.__mro__]
     names = [name for each in slots for name in ([each] if isinstance(each, str) else each)]

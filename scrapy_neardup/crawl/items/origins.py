@@ -19,7 +19,7 @@ from ...matching.item_texts import is_text
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
-from .carried_values import carried_by, hash_of, held_by, values_within, weight_of
+from .carried_values import carried_by, hash_of, held_by, keys_within, values_within, weight_of
 from .rewritten_values import rewritten_values
 from .value_texts import item_values
 
@@ -86,11 +86,13 @@ class CarriedValues:
 
     :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`.
     :ivar origins: the pages that gave them, the oldest first.
+    :ivar keys: the keys of dicts that are no values.
     """
 
     values: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     judged_by: ItemOrigin = "auto"
+    keys: tuple[str, ...] = ()
 
     def parts_of(self, item: Any, shown: Callable[[], str] = str) -> ItemParts:
         """Split an item into the values that came with the request and the rest.
@@ -98,13 +100,14 @@ class CarriedValues:
         :param shown: returns what the page of the response shows.
         """
         values = item_values(item)
-        if not (self.values or self.origins):
+        if not (self.values or self.keys or self.origins):
             return ItemParts((), tuple(values), 0, weight_of(values), {})
         urls = {origin.url.casefold() for origin in self.origins}
         held = [value for value in held_by(values, self.values) if value not in urls]
         others = [value for value in values if value not in urls]
         within = rewritten_values(others, self.values, shown)
         within |= values_within(others, self.values, shown)
+        within |= keys_within(others, self.keys, shown)
         held += (value for value in within if value not in held)
         if urls and not held and not any(map(is_text, others)):
             # Nothing but the URL tells this item from those of other pages.
@@ -150,7 +153,10 @@ def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> Carried
         origins = tuple(map(Origin.from_data, request.meta.get(_KEY, ())))
     except (TypeError, ValueError):
         origins = ()  # not our data
-    return CarriedValues(tuple(carried_by(request)), origins, judged_by)
+    carried = carried_by(request)
+    values = tuple(value for value, is_key in carried.items() if not is_key)
+    keys = tuple(value for value, is_key in carried.items() if is_key)
+    return CarriedValues(values, origins, judged_by, keys)
 
 
 def item_origin_of(request: Request | None) -> ItemOrigin:
@@ -187,7 +193,7 @@ def note_origins(
             origins.append(replace(origin, hashes=hashes))
     # Values of unknown origin, such as those of a start request, are not from this page either.
     elsewhere = {known for origin in origins for known in origin.hashes}
-    elsewhere.update(map(hash_of, carried.values))
+    elsewhere.update(map(hash_of, (*carried.values, *carried.keys)))
     new = tuple(known for known in values if known not in elsewhere)[:_MAX_HASHES]
     if new or (is_parent and not origins):
         origins.append(replace(here, hashes=new))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from types import FunctionType, MethodType
+from functools import lru_cache, partial
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,6 +27,11 @@ _CONTROL_PREFIXES = tuple(
     for name in (META_KEY, "playwright", "splash", "zyte_api", "puppeteer", "crawlera")
     for prefix in ("", "_")
 )
+
+#: Functions that ``lru_cache`` and ``cache`` return.
+_CachedFunction = type(lru_cache(len))
+#: What can be called, and carries something itself.
+CALLABLES = (partial, MethodType, BuiltinMethodType, FunctionType, _CachedFunction)
 
 #: The arguments that requests had before they were downloaded.
 _sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
@@ -61,9 +66,13 @@ def bound_to(callback: Any) -> list[Any]:
     defaults of its arguments.
     """
     if isinstance(callback, partial):
-        return [callback.args, callback.keywords, callback.func]
+        return [*callback.args, *callback.keywords.values(), callback.func]
     if isinstance(callback, MethodType):
         return [callback.__self__, callback.__func__]
+    if isinstance(callback, BuiltinMethodType):
+        return [callback.__self__]  # such as the method send of a generator
+    if isinstance(callback, _CachedFunction):
+        return [callback.__wrapped__]
     if not isinstance(callback, FunctionType):
         # An object with a method __call__.
         return [] if callback is None else [callback]

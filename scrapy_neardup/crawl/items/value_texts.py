@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import UserString
 from collections.abc import Iterator
 from itertools import islice
 from numbers import Number
@@ -12,7 +13,7 @@ from uuid import UUID
 
 from itemadapter.adapter import ItemAdapter
 
-from .containers import contents_of
+from .containers import contents_of, keys_of
 
 logger = logging.getLogger(__name__)
 
@@ -20,19 +21,24 @@ logger = logging.getLogger(__name__)
 _MAX_ITEM_VALUES = 5_000
 #: Values and containers that are visited at most.
 _MAX_VISITED = 20_000
+#: Different keys of dicts that are collected; the last dict may add more.
+_MAX_KEYS = 500
 #: Modules of types whose text is their value.
 _TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
 #: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
 _MAX_BITS = 10_000
 
 
-def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:
+def values_of(
+    given: Any, *, is_whole: bool = False, keys: dict[Any, None] | None = None
+) -> Iterator[str]:
     """Yield all texts and numbers in a value, with case and white space folded.
 
     ``None``, truth values, empty texts and values of other types are ignored; a container is
     visited once.
 
     :param is_whole: yield keys, ``None`` and truth values as well.
+    :param keys: to which the keys of dicts are added, up to a number.
     """
     left, seen = [given], dict[int, Any]()
     for _ in range(_MAX_VISITED):
@@ -47,6 +53,8 @@ def values_of(given: Any, *, is_whole: bool = False) -> Iterator[str]:
         elif id(part) not in seen:
             # Kept, so that no other object gets its id.
             seen[id(part)] = part
+            if keys is not None and len(keys) < _MAX_KEYS:
+                keys.update(dict.fromkeys(keys_of(part)))
             left.extend(reversed(contents_of(part, is_whole=is_whole)))
     if is_whole and left:
         yield f"and more, in {id(given)}"
@@ -78,14 +86,14 @@ def _text_of(part: Any) -> str | None:
     if type(part) is str:
         return folded(part)
     try:
-        if isinstance(part, (bytes, bytearray)):
-            return folded(part.decode("utf-8", "backslashreplace"))
+        if isinstance(part, (bytes, bytearray, memoryview)):
+            return folded(bytes(part).decode("utf-8", "backslashreplace"))
         if isinstance(part, bool) or part is None:
             return ""
         if isinstance(part, int):
             return format(part, "d") if part.bit_length() < _MAX_BITS else format(part, "x")
         is_text_type = type(part).__module__ in _TEXT_TYPE_MODULES
-        if isinstance(part, (str, Number, UUID, PurePath)) or is_text_type:
+        if isinstance(part, (str, Number, UUID, PurePath, UserString)) or is_text_type:
             return folded(str(part))
     except Exception:
         # Custom objects may raise anything, and the page must not be lost.

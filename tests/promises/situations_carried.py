@@ -1,0 +1,121 @@
+"""Values that requests bring along in unusual ways."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from scrapy.http import Request, Response
+
+from tests.promises.harness import (
+    HOME,
+    PromiseSpider,
+    Site,
+    follow,
+    full,
+    situation,
+    words,
+)
+
+NAMES = ["Kettle", "Teapot", "Toaster", "Blender", "Grill", "Mixer"]
+SIZES = ["S-36", "M-38", "L-40", "XL-42"]
+
+
+def wares(site: Site) -> None:
+    """Wares of different texts, whose reviews are one text for all."""
+    none_yet = full(words(100, "no reviews yet"), "Reviews")
+    for number, name in enumerate(NAMES):
+        link = f'<a class="reviews" href="/p/{number}/reviews">Reviews</a>'
+        site.put(f"/p/{number}", full(words(200, name), name, link))
+        site.put(f"/p/{number}/reviews", none_yet)
+    site.index(*(f"/p/{number}" for number in range(len(NAMES))))
+
+
+class Carrying(PromiseSpider):
+    """Hands the name of a ware on in some container."""
+
+    pack: Callable[[str], Any]
+    unpack: Callable[[Any], str]
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield from follow(response, "a.next", callback=self.ware)
+
+    def ware(self, response: Response) -> Any:
+        given = type(self).pack(response.css("h1::text").get(""))
+        yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs={"given": given})
+
+    def reviews(self, response: Response, given: Any) -> Any:
+        yield {
+            "content": type(self).unpack(given),
+            "reviews": response.css("article p::text").get(),
+        }
+
+
+def _with_result(name: str) -> Future[str]:
+    future: Future[str] = Future()
+    future.set_result(name)
+    return future
+
+
+_CONTAINERS: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
+    "a_key_of_a_dict": (lambda name: {name: 19.9}, lambda given: next(iter(given))),
+    "an_element": (lambda name: ET.fromstring(f"<a name='{name}'/>"), lambda a: a.get("name")),
+    "a_match": (lambda name: re.fullmatch("(.*)", name), lambda given: given[1]),
+    "a_namespace": (lambda name: Namespace(name=name), lambda given: given.name),
+    "a_future": (_with_result, lambda given: given.result()),
+    "a_request": (
+        lambda name: Request(HOME, meta={"name": name}),
+        lambda given: given.meta["name"],
+    ),
+    "bytes_in_memory": (
+        lambda name: memoryview(name.encode()),
+        lambda given: bytes(given).decode(),
+    ),
+}
+
+
+def _carried_in(kind: str) -> None:
+    pack, unpack = map(staticmethod, _CONTAINERS[kind])
+
+    def build(site: Site) -> Any:
+        wares(site)
+        return type("CarryingIn", (Carrying,), {"pack": pack, "unpack": unpack})
+
+    build.__name__ = f"names_that_are_carried_in_{kind}"
+    situation(contents=len(NAMES))(build)
+
+
+for each in _CONTAINERS:
+    _carried_in(each)
+
+
+class Inline(Carrying):
+    """Writes a callback as one generator, as scrapy-inline-requests does."""
+
+    def ware(self, response: Response) -> Any:
+        yield from self.unwound(self.built(response))
+
+    def built(self, response: Response) -> Any:
+        item = {"content": response.css("h1::text").get()}
+        yield from follow(response, "a.reviews")
+        reviews = yield
+        yield {**item, "reviews": reviews.css("article p::text").get()}
+
+    def unwound(self, generator: Any) -> Iterator[Any]:
+        request = next(generator)
+        yield request.replace(callback=partial(self.resumed, generator=generator))
+
+    def resumed(self, response: Response, generator: Any) -> Any:
+        next(generator)
+        yield generator.send(response)
+
+
+@situation(contents=len(NAMES))
+def items_that_a_waiting_generator_holds(site: Site) -> Any:
+    wares(site)
+    return Inline
