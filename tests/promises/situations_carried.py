@@ -15,6 +15,7 @@ from scrapy.http import Request, Response
 from tests.promises.harness import (
     HOME,
     PromiseSpider,
+    Run,
     Site,
     follow,
     full,
@@ -119,3 +120,38 @@ class Inline(Carrying):
 def items_that_a_waiting_generator_holds(site: Site) -> Any:
     wares(site)
     return Inline
+
+
+class Joining(Carrying):
+    """Joins the text of a ware, which is long, with that of its reviews."""
+
+    def ware(self, response: Response) -> Any:
+        text = response.css("article p::text").get()
+        yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs={"given": text})
+
+    def reviews(self, response: Response, given: Any) -> Any:
+        assert len(given) > 500
+        text = f"{given} {response.css('article p::text').get()}"
+        yield {"content": given[:40], "text": text}
+
+
+def _half(first: int, end: int) -> type[Joining]:
+    class Half(Joining):
+        def parse(self, response: Response, **kwargs: Any) -> Any:
+            yield from [*super().parse(response)][first:end]
+
+    return Half
+
+
+@situation(contents=len(NAMES))
+def long_texts_that_are_joined_in_two_runs(site: Site) -> Any:
+    wares(site)
+    store = {"NEARDUP_STORE": f"sqlite:///{site.folder}/pages.sqlite"}
+    return [Run(_half(0, 3), **store), Run(_half(3, 6), **store)]
+
+
+@situation(contents=len(NAMES))
+def long_texts_that_are_joined_after_a_stop(site: Site) -> Any:
+    wares(site)
+    job = {"JOBDIR": str(site.folder / "job"), "CONCURRENT_REQUESTS": 1}
+    return [Run(Joining, CLOSESPIDER_ITEMCOUNT=2, **job), Run(Joining, **job)]

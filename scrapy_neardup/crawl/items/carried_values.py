@@ -34,9 +34,13 @@ _MAX_VALUES, _MAX_KEYS = 5_000, 500
 #: Carried values that are searched within an item's text; all are compared with its values.
 _MAX_SEARCHED_VALUES = 500
 _ENTITY = re.compile(r"&#?\w+;")
-#: Lengths of the values that are searched within an item's text; for others see
+#: Least length of the values that are searched within an item's text; for others see
 #: ``rewritten_values.py``.
-MIN_CONTAINED, _MAX_CONTAINED = 3, 500
+MIN_CONTAINED = 3
+#: Longer values are searched character by character: no other text contains one by chance.
+_MIN_LONG = 500
+#: Characters of an item's text in which these are searched, and those that are passed in all.
+_MAX_SEARCHED_IN, _MAX_SEARCHED_LONG = 2_000_000, 50_000_000
 #: Characters of the carried texts in which an item's values are searched.
 _MAX_SEARCHED_CARRIED = 500_000
 #: Carried texts whose contents are kept, because a page may yield many items.
@@ -73,12 +77,29 @@ def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:
     if not carried:
         return []
     exact = frozenset(item_values)
-    text = " \n ".join(item_values)[:_MAX_SEARCHED_TEXT]
+    whole = " \n ".join(item_values)[:_MAX_SEARCHED_IN]
+    text = whole[:_MAX_SEARCHED_TEXT]
+    long_values = _long_values_within(whole, carried)
     return [
         value
         for number, value in enumerate(carried)
-        if value in exact or (number < _MAX_SEARCHED_VALUES and is_within(value, text))
+        if value in exact
+        or value in long_values
+        or (number < _MAX_SEARCHED_VALUES and len(value) <= _MIN_LONG and is_within(value, text))
     ]
+
+
+def _long_values_within(text: str, carried: Iterable[str]) -> frozenset[str]:
+    """Return the long carried values that an item's text contains, as where texts are joined."""
+    found, n_searched = [], 0
+    for value in carried:
+        if _MIN_LONG < len(value) <= len(text):
+            n_searched += len(text)
+            if n_searched > _MAX_SEARCHED_LONG:
+                break
+            if value in text:
+                found.append(value)
+    return frozenset(found)
 
 
 def values_within(
@@ -175,8 +196,10 @@ def _contents_of(text: str) -> tuple[frozenset[str], str]:
 
 def is_within(value: str, text: str, shortest: int = MIN_CONTAINED) -> bool:
     """Return whether the text contains the value; parts of longer ASCII words do not count."""
-    if not shortest <= len(value) <= _MAX_CONTAINED:
+    if len(value) < shortest:
         return False
+    if len(value) > _MIN_LONG:
+        return value in text
     # To compile a regular expression for each value would take longer.
     is_word_at_start, is_word_at_end = map(_is_ascii_word, (value[0], value[-1]))
     start = text.find(value)

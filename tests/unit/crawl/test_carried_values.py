@@ -155,6 +155,9 @@ def test_no_carried_value_loses_a_page():
     assert {value for value, is_key in carried.items() if not is_key} == {"kettle"}
 
 
+LONG = "boils water in a minute, " * 40 + "and is red."
+
+
 @pytest.mark.parametrize(
     ("value", "item", "is_held"),
     [
@@ -165,6 +168,10 @@ def test_no_carried_value_loses_a_page():
         ("12", {"text": "at 12 o'clock"}, False),  # too short to be looked for
         ("茶叶博物馆", {"text": "参观茶叶博物馆的人"}, True),
         ("kettle", {"name": "pot"}, False),
+        # Texts that are joined.
+        (LONG, {"text": f"{LONG} None yet."}, True),
+        (LONG, {"text": f"{'None yet. ' * 15_000}{LONG}"}, True),
+        (LONG, {"text": LONG[:-1]}, False),
     ],
 )
 def test_an_item_holds_a_value_as_it_is_or_as_words_within(value, item, is_held):
@@ -194,6 +201,7 @@ ROW = """<div class="ware in stock" data-code="17"><h3>Tea &amp; Kettle</h3>
         ("参观茶叶博物馆的人", "茶叶博物馆", True),
         ("[Kettle", "kettle", True),
         ("<<<", "kettle", False),
+        (f"<p>{LONG} It is heavy.</p>", LONG, True),
         ("Tea &amp; Kettle; 12", "Tea & Kettle", True),
         ("Tea &amp; Kettle; 12", "Tea &amp; Kettle", True),
         # Short values beside a label, and numbers in another form.
@@ -293,6 +301,14 @@ def test_items_are_searched_in_long_texts_in_bounded_time():
     start = monotonic()
     assert not carried.parts_of(item).held
     assert monotonic() - start < 10
+
+
+def test_long_texts_are_searched_in_a_bounded_number_of_characters():
+    text = f"{LONG} {'none yet. ' * 200_000}"
+    others = [f"{LONG} {number}" for number in range(30)]
+    item = item_values({"text": text})
+    assert held_by(item, [LONG, *others]) == [LONG]
+    assert held_by(item, [*others, LONG]) == []
 
 
 TEXTS = st.lists(st.text(min_size=1, max_size=30).filter(str.strip), max_size=6)
