@@ -1,7 +1,8 @@
-"""Values that requests bring along in unusual ways."""
+"""Values that requests bring along in unusual ways, and that only the last page selects."""
 
 from __future__ import annotations
 
+import json
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ from scrapy.http import Request, Response
 
 from tests.promises.harness import (
     HOME,
+    Answer,
+    Asked,
     PromiseSpider,
     Run,
     Site,
@@ -155,3 +158,81 @@ def long_texts_that_are_joined_after_a_stop(site: Site) -> Any:
     wares(site)
     job = {"JOBDIR": str(site.folder / "job"), "CONCURRENT_REQUESTS": 1}
     return [Run(Joining, CLOSESPIDER_ITEMCOUNT=2, **job), Run(Joining, **job)]
+
+
+def shirts(site: Site, *views: str) -> None:
+    """One page for all variants, which lists their sizes; an answer in JSON says which it is."""
+    sizes = "".join(f'<li class="size">{size}</li>' for size in SIZES)
+    page = full(words(200, "linen shirt"), "Linen shirt", f"<ul>{sizes}</ul>")
+    site.on("/shirt", lambda asked: Answer(page))
+    site.on("/variant", _variant)
+    site.index(*(f"/shirt?v={view}" for view in views))
+
+
+def _variant(asked: Asked) -> Answer:
+    number = int(asked.query["v"][0])
+    text = json.dumps({"size": SIZES[number], "in_stock": number % 2 == 0})
+    return Answer(text, content_type="application/json")
+
+
+class Variants(PromiseSpider):
+    """Carries what the product page shows, and has a variant's size from the last answer."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield from follow(response, "a.next", callback=self.shirt)
+
+    def shirt(self, response: Response) -> Any:
+        product = {
+            "name": response.css("h1::text").get(),
+            "text": response.css("article p::text").get(),
+            "sizes": response.css(".size::text").getall(),
+        }
+        yield self.asked_for(response, {"product": product})
+
+    def asked_for(self, response: Response, given: dict[str, Any]) -> Request:
+        view = response.url.partition("=")[2]
+        return Request(f"{HOME}/variant?v={view}", self.variant, cb_kwargs=given)
+
+    def variant(self, response: Response, product: dict[str, Any]) -> Any:
+        size = json.loads(response.body)["size"]
+        yield {"content": size, "name": product["name"], "text": product["text"]}
+
+
+@situation(contents=len(SIZES))
+def sizes_that_the_product_page_lists(site: Site) -> Any:
+    shirts(site, "0", "1", "2", "3")
+    return Variants
+
+
+@situation(contents=2, finds=3, CONCURRENT_REQUESTS=1)
+def copies_of_sizes_that_the_product_page_lists(site: Site) -> Any:
+    shirts(site, "0", "1", "0a", "1a", "1b")
+    return Variants
+
+
+class VariantsOfResponses(Variants):
+    def shirt(self, response: Response) -> Any:
+        yield self.asked_for(response, {"page": response})
+
+    def variant(self, response: Response, page: Response) -> Any:  # type: ignore[override]
+        size = json.loads(response.body)["size"]
+        yield {"content": size, "text": page.css("article p::text").get()}
+
+
+@situation(contents=len(SIZES))
+def sizes_that_a_carried_response_lists(site: Site) -> Any:
+    shirts(site, "0", "1", "2", "3")
+    return VariantsOfResponses
+
+
+class InStock(Variants):
+    def variant(self, response: Response, product: dict[str, Any]) -> Any:
+        in_stock = json.loads(response.body)["in_stock"]
+        # A label of a dict is no value that counts: only the truth value differs.
+        yield {"content": {"in": in_stock}, "name": product["name"], "text": product["text"]}
+
+
+@situation(contents=2)
+def truth_values_of_the_last_page(site: Site) -> Any:
+    shirts(site, "0", "1")
+    return InStock

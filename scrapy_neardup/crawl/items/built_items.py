@@ -24,7 +24,7 @@ from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, it
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
-from .carried_values import hash_of, shown_by
+from .carried_values import hash_of, is_stated, shown_by
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
     CarriedValues,
@@ -34,7 +34,7 @@ from .origins import (
     item_origin_of,
     note_origins,
 )
-from .value_texts import fields_of, values_of
+from .value_texts import fields_of, has_truth_value, values_of
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
 #: Visits of pages whose judgements are kept for the items that began there.
@@ -135,17 +135,25 @@ class BuiltItems:
             began = await self._judge_where_it_began(carried.origins_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
-        if began.is_superfluous and (is_explicit or self._is_lossless(parts, digest, page, began)):
+        adds = partial(_adds_values, item, parts, response)
+        if began.is_superfluous and (is_explicit or self._is_lossless(adds, digest, page, began)):
             return ItemJudgement(began, items)
-        share = None if began.pending is None else self._share(began.pending, digest, began)
+        share = self._share(digest, began)
         if page is not None and page.is_superfluous and not is_explicit:
             self._stats.count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
         return ItemJudgement(page and replace(page, is_kept=True), items, share)
 
-    def _share(self, pending: PendingClaim, digest: int, began: Judgement) -> PendingClaim:
-        """Return a claim for an item's part in that of the page where it began."""
+    def _share(self, digest: int, began: Judgement) -> PendingClaim | None:
+        """Return a claim for an item's part in that of the page where it began, if it has one.
+
+        An item that is kept although that page is a copy is noted, so that copies of it are found.
+        """
+        pending = began.pending
+        if pending is None:
+            note = partial(self._note_kept, digest, began)
+            return PendingClaim.of_item(note) if began.is_superfluous else None
 
         def settle(items: int | None) -> None:
             if items is None:
@@ -158,21 +166,29 @@ class BuiltItems:
         pending.ended(failed=False)
         return PendingClaim.of_item(settle)
 
+    def _note_kept(self, digest: int, began: Judgement, items: int | None) -> None:
+        if items is not None:
+            self._kept.note(began.verdict.duplicate_of or began.verdict.url, digest)
+
     def _is_lossless(
-        self, parts: ItemParts, digest: int, page: Judgement | None, began: Judgement
+        self, adds: Callable[[], bool], digest: int, page: Judgement | None, began: Judgement
     ) -> bool:
-        """Return whether an item with a superfluous origin keeps the values of its own page."""
+        """Return whether an item with a superfluous origin keeps the values of its own page.
+
+        :param adds: returns whether its own page gave some of them; called only if it matters.
+        """
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
-        if page is not None and is_judged and not is_other:
-            return page.is_copy or not parts.own
-        # Its own page is unknown, or is now like that of another item: the whole item must be
-        # stored.
+        if page is not None and is_judged and not is_other and page.is_copy:
+            return True
+        # Its own page is new or unknown, or is now like that of another item: the whole item must
+        # be stored.
         original = began.verdict.duplicate_of or began.verdict.url
         return (
-            not parts.own
-            or self._stored.has(original, digest)
+            self._stored.has(original, digest)
+            or self._kept.has(original, digest)
             or covers(began.items, _whole(digest))
+            or not adds()
         )
 
     def stored(self, sent: ItemJudgement) -> None:
@@ -262,6 +278,16 @@ def _texts_of(parts: ItemParts, page: Judgement | None, response: Response) -> I
     title = () if page.signature is None else page.signature.title
     url = unquote(response.url).casefold()
     return ItemTexts.of((value for value in parts.rest if value not in url), title)
+
+
+def _adds_values(item: Any, parts: ItemParts, response: Response) -> bool:
+    """Return whether the page that yields an item gave some of its values.
+
+    A product page may list all sizes, and the last page says which one the item is of: then that
+    value came with the request, and is of the last page nevertheless.
+    """
+    is_own = bool(parts.own) or has_truth_value(item)
+    return is_own or is_stated(parts.held, shown_by(response))
 
 
 def _whole(digest: int) -> int:

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 _MAX_VALUES, _MAX_KEYS = 5_000, 500
 #: Carried values that are searched within an item's text; all are compared with its values.
 _MAX_SEARCHED_VALUES = 500
+_URL_STARTS = ("http://", "https://")
 _ENTITY = re.compile(r"&#?\w+;")
 #: Least length of the values that are searched within an item's text; for others see
 #: ``rewritten_values.py``.
@@ -160,9 +161,20 @@ def shown_by(response: Response) -> str:
     return _shown[response]
 
 
+def is_stated(held: Collection[str], shown: str) -> bool:
+    """Return whether a page shows one of these values itself; true if there are too many.
+
+    :param held: values that came with the request; URLs do not count.
+    """
+    values = [value for value in held if not value.startswith(_URL_STARTS)]
+    return len(values) > _MAX_SEARCHED_VALUES or any(
+        is_within(value, shown, shortest=1) for value in values
+    )
+
+
 def weight_of(values: Iterable[str]) -> int:
     """Return the number of characters of these values, without URLs."""
-    return sum(len(value) for value in values if not value.startswith(("http://", "https://")))
+    return sum(len(value) for value in values if not value.startswith(_URL_STARTS))
 
 
 def hash_of(value: str) -> int:

@@ -65,6 +65,12 @@ def item_values(item: Any) -> list[str]:
     return list(islice(values_of(item), _MAX_ITEM_VALUES))
 
 
+def has_truth_value(item: Any) -> bool:
+    """Return whether an item holds ``True`` or ``False``, which tie nothing."""
+    whole = islice(values_of(item, is_whole=True), _MAX_ITEM_VALUES)
+    return any(value in {"True", "False"} for value in whole)
+
+
 def fields_of(item: Any) -> list[str]:
     """Return the names of an item's class and of its fields that are not empty."""
     try:

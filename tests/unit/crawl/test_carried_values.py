@@ -23,6 +23,7 @@ from scrapy.loader import ItemLoader
 from scrapy_neardup.crawl.items.carried_values import (
     carried_by,
     held_by,
+    is_stated,
     shown_by,
     weight_of,
 )
@@ -33,7 +34,7 @@ from scrapy_neardup.crawl.items.origins import (
     note_origins,
 )
 from scrapy_neardup.crawl.items.request_contents import note_arguments
-from scrapy_neardup.crawl.items.value_texts import item_values
+from scrapy_neardup.crawl.items.value_texts import has_truth_value, item_values
 
 
 @dataclasses.dataclass
@@ -309,6 +310,26 @@ def test_long_texts_are_searched_in_a_bounded_number_of_characters():
     item = item_values({"text": text})
     assert held_by(item, [LONG, *others]) == [LONG]
     assert held_by(item, [*others, LONG]) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "shown", "is_there"),
+    [
+        (["linen shirt", "m-38"], '{"size": "m-38"}', True),
+        (["m"], '{"size": "m"}', True),
+        (["linen shirt", "m-38"], '{"size": "xm-38"}', False),
+        (["https://a.example/1"], '{"of": "https://a.example/1"}', False),
+        ([str(number) for number in range(100_000)], "", True),  # too many to look for
+        ([], "m-38", False),
+    ],
+)
+def test_a_page_states_what_it_shows_of_carried_values(held, shown, is_there):
+    assert is_stated(held, shown) is is_there
+
+
+def test_truth_values_are_told_from_texts_of_them():
+    assert has_truth_value({"offers": [{"in_stock": False}]})
+    assert not has_truth_value({"in_stock": None, "number": 1, "text": "true"})
 
 
 TEXTS = st.lists(st.text(min_size=1, max_size=30).filter(str.strip), max_size=6)
