@@ -119,7 +119,7 @@ _SCHEMA_ORG = re.compile(r"//(?:www\.)?schema\.org/\w+$", re.I)
 
 
 class EmbeddedContent(NamedTuple):
-    """The content of a page besides its visible text and script data.
+    """The content of a page or a fragment besides its visible text.
 
     :ivar content: a line for each element with content in its attributes, and for each other item.
     :ivar beside: addresses of media and linked files that lie beside the page.
@@ -163,6 +163,24 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
             # Two lines at least: scripts may show another content on a page that lacks them.
             found += ["", *texts]
     return EmbeddedContent("\n".join(found), beside)
+
+
+def held_content(
+    tree: HtmlElement, body: HtmlElement, html: str, data: Iterable[str]
+) -> EmbeddedContent:
+    """Return all content besides the visible text: embedded content, data, and that of programs.
+
+    :param tree: as parsed, with invisible elements.
+    :param body: its part that may be shown.
+    :param html: source of the tree.
+    :param data: see :func:`script_data`.
+    """
+    # Two lines at least, as for templates: scripts may show another content on a page that lacks
+    # them.
+    blocks = [f"\n{without_volatile(each)}" for each in data]
+    embedded = embedded_content(body, html)
+    held = "\n".join(filter(None, [embedded.content, *blocks, *content_of_programs(tree)]))
+    return embedded._replace(content=held)
 
 
 def has_rdfa(html: str) -> bool:

@@ -21,12 +21,7 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstru
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .code_listings import remove_line_numbers
 from .consent_overlays import remove_consent_overlays
-from .embedded_content import (
-    content_of_programs,
-    embedded_content,
-    script_data,
-    without_volatile,
-)
+from .embedded_content import held_content, script_data
 from .facts.content import Fact
 from .facts.page_facts import page_facts
 from .facts.properties import page_properties
@@ -70,7 +65,7 @@ class MainText(NamedTuple):
     :ivar held: content besides the text, see
         :func:`~scrapy_neardup.html.embedded_content.embedded_content`, script data and, if these
         contain text that is not shown, the title; ``None`` if only the text is known.
-    :ivar whole: the whole page except comments, in UTF-8.
+    :ivar whole: the whole page except comments, in UTF-8; empty if it is a part of one.
     :ivar facts: what the page states outside its main text, see
         :func:`~scrapy_neardup.html.facts.page_facts.page_facts`.
     :ivar heading: the heading that the title repeats most of, or else the first one.
@@ -136,11 +131,7 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     remove_line_numbers(body)
     text = extractor(html, tree) or ""
     data = script_data(tree, html)
-    # Two lines at least, as for templates: scripts may show another content on a page that lacks
-    # them.
-    blocks = [f"\n{without_volatile(each)}" for each in data]
-    embedded = embedded_content(body, html)
-    held = "\n".join(filter(None, [embedded.content, *blocks, *content_of_programs(tree)]))
+    held, beside = held_content(tree, body, html, data)
     has_scripts = next(tree.iter("script"), None) is not None
     is_empty, properties = has_empty_root(body, html), page_properties(tree, html)
     shown = _shown(body)
@@ -152,12 +143,12 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     heading = main_heading(body, title)
     facts = [*page_facts(body, heading, title, text), *properties]
     named = "" if heading is None else heading_text(heading)
-    base = cast("str", _base(tree)).strip() if embedded.beside else ""
-    return MainText(title, text, shown, held, whole, facts, named, embedded.beside, base)
+    base = cast("str", _base(tree)).strip() if beside else ""
+    return MainText(title, text, shown, held, whole, facts, named, beside, base)
 
 
-def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
-    """Return all text of a field that contains plain text or an HTML fragment.
+def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> MainText:
+    """Return all text of a field that contains plain text or an HTML fragment, and what it holds.
 
     :raises LimitExceeded: if it exceeds a limit.
     :raises ExtractionError: if the parser fails on it.
@@ -165,16 +156,29 @@ def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> str:
     limits.check_body(markup)
     if "<" not in markup:
         limits.check_text(markup)
-        return markup
+        return MainText("", markup, markup, "")
     try:
-        tree = parsed(repaired(f"<html><body><div>{markup}</div></body></html>"), limits)
-        text = "" if tree is None else "".join(_text_pieces(tree, _INVISIBLE))
+        html = repaired(f"<html><body><div>{markup}</div></body></html>")
+        tree = parsed(html, limits)
+        fragment = MainText("", "", "", "") if tree is None else _read_fragment(html, tree)
     except LimitExceeded:
         raise
     except Exception as error:
         raise ExtractionError("fragment", error) from error
-    limits.check_text(text)
-    return text
+    limits.check_text(fragment.text)
+    return fragment
+
+
+def _read_fragment(html: str, tree: HtmlElement) -> MainText:
+    """Return the parts of a parsed fragment, all of which is content.
+
+    A fragment has neither title nor facts, so what these would tell is among what it holds.
+    """
+    embedded = held_content(tree, _body(tree), html, script_data(tree, html))
+    stated = (f"{fact.label}\t{fact.stated}" for fact in page_properties(tree, html))
+    held = "\n".join(filter(None, [_title(tree), embedded.content, *stated]))
+    text = "".join(_text_pieces(tree, _INVISIBLE))
+    return MainText("", text, text, held, relative=embedded.beside)
 
 
 def article_text(html: str, tree: HtmlElement) -> str | None:

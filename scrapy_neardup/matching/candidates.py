@@ -26,7 +26,7 @@ from ..hashing.minhash import agreements, resemblance, resemblances
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import Candidates
 from ..reasons import Reason
-from ..signatures.signature import PageSignature
+from ..signatures.signature import HELD, PageSignature
 from ..text.titles import Title
 from .rule import MIN_LOOK_ALIKE, Rule
 from .site_boilerplate import Boilerplates
@@ -46,10 +46,10 @@ _ERRORS = 4
 _BATCH = 1024
 
 #: A store's summary of a page, to compare many pages at once: digests of its site, title, text and
-#: of the whole page (0 if unknown), and its number of distinct tokens. Equal values have equal
-#: digests, but different values may have equal digests too, so the rule has the last word. The
-#: key's digest and the time are for the store's own use; for ``items`` see
-#: :mod:`~scrapy_neardup.matching.stored_items`.
+#: of the whole page (0 if unknown), and its number of distinct tokens. Fragments have no title, so
+#: that of what they hold is in its place. Equal values have equal digests, but different values
+#: may have equal digests too, so the rule has the last word. The key's digest and the time are for
+#: the store's own use; for ``items`` see :mod:`~scrapy_neardup.matching.stored_items`.
 SUMMARY_DTYPE = np.dtype(
     [
         ("key", "<u8"),
@@ -91,7 +91,7 @@ def packed_summary(
     return _SUMMARY.pack(
         key,
         site_digest(page.site),
-        title_digest(page.title),
+        _first_bytes(page.shown_digest[HELD]) if page.is_fragment else title_digest(page.title),
         _first_bytes(page.text_digest),
         _first_bytes(page.shown_digest),
         page.n_features,

@@ -113,7 +113,9 @@ class Rule:
         if objection or (page.holds_other(other) and not page.lacks_one_of(other)):
             return Mismatch(objection or Reason.PARTS_DIFFER)
         outcome = self._compare_texts(page, other, boilerplates)
-        if isinstance(outcome, Match) and _states_more(page, other, outcome):
+        if not isinstance(outcome, Match):
+            return outcome
+        if page.is_other_fragment(other) or _states_more(page, other, outcome):
             return Mismatch(Reason.PARTS_DIFFER)
         return outcome
 

@@ -119,8 +119,9 @@ def _change(page: PageSignature, before: PageSignature) -> float | None:
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known."""
     is_same_text = before.text_digest == page.text_digest
-    holds_other = before.holds_other(page) or before.facts != page.facts
-    if not is_same_text or before.title != page.title or holds_other:
+    holds_other = before.holds_other(page) or before.is_other_fragment(page)
+    states_other = before.title != page.title or before.facts != page.facts
+    if not is_same_text or holds_other or states_other:
         change = 0.0 if is_same_text else _change(page, before)
         return Verdict("revisit", page.url, Reason.CHANGED, change=change)
     return Verdict(

@@ -9,10 +9,10 @@ from ..hashing import power_sums
 from ..html.addresses import places
 from ..html.extraction import MainText
 from ..text.idf import token_hashes
-from .signature import HELD, LED_TO_SIZE, LIST, NO_LIST, SHOWN, WHOLE
+from .signature import HELD, LED_TO_SIZE, LIST, NO_LIST, NO_WHOLE, SHOWN, WHOLE
 
 #: Version of the digests, for the recipe of signatures.
-VERSION = "shown-10"
+VERSION = "shown-11"
 
 
 def shown_digest(
@@ -27,14 +27,14 @@ def shown_digest(
     """
     if page.held is None:
         return b""
-    parts = ((page.whole, WHOLE), (shown, SHOWN), (_utf8(page.held), HELD))
-    digests = [digest(data)[part] for data, part in parts]
+    whole = digest(page.whole)[WHOLE] if page.whole else NO_WHOLE
+    digests = [whole, digest(shown)[SHOWN], digest(_utf8(page.held))[HELD]]
     lines = page.held.split("\n") if page.held else []
     held = power_sums.power_sums(token_hashes(lines, seed))
     # Zeros if there are no files beside the page.
     led_to = places(page.relative, url, page.base)
     of_places = digest(_utf8("\n".join(led_to))) if led_to else bytes(LED_TO_SIZE)
-    flag = LIST if is_list(url) else NO_LIST
+    flag = LIST if page.whole and is_list(url) else NO_LIST
     return b"".join((*digests, flag, held, of_places[:LED_TO_SIZE]))
 
 

@@ -21,6 +21,8 @@ WHOLE, SHOWN, HELD, LIST_FLAG = slice(6), slice(6, 11), slice(11, 16), slice(16,
 SUMS = slice(17, 17 + power_sums.SIZE)
 LED_TO_SIZE = 4
 LED_TO = slice(SUMS.stop, SUMS.stop + LED_TO_SIZE)
+#: In the place of the whole page's digest: there is no page, but a fragment that is all content.
+NO_WHOLE = bytes(WHOLE.stop)
 #: Length of ``shown_digest``, unless it is empty.
 SHOWN_SIZE = LED_TO.stop
 LIST, NO_LIST = b"\1", b"\0"
@@ -52,10 +54,10 @@ class PageSignature:
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text without white space.
     :ivar n_shown: characters of all visible text without white space.
-    :ivar shown_digest: 29 bytes: keyed digests of the whole page (6), of its visible text (5) and
-        of its other content (5), a flag that says whether its URL is that of a list (1), sums over
-        the lines of the other content (8), see ``hashing/power_sums.py``, and where its relative
-        addresses lead (4); empty if only the
+    :ivar shown_digest: 29 bytes: keyed digests of the whole page (6; zeros for a field of an item),
+        of its visible text (5) and of its other content (5), a flag that says whether its URL is
+        that of a list (1), sums over the lines of the other content (8), see
+        ``hashing/power_sums.py``, and where its relative addresses lead (4); empty if only the
         text is known.
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
@@ -158,8 +160,16 @@ class PageSignature:
         return len(self.values) // CODE.itemsize
 
     def equals(self, other: PageSignature) -> bool:
-        """Return whether the pages are equal except for comments; false if only a text is known."""
-        return self.shown_digest == other.shown_digest != b""
+        """Return whether the pages are equal except for comments; false if only a text is known.
+
+        Fragments are never equal: items with one short text may differ in their other fields.
+        """
+        return self.shown_digest == other.shown_digest != b"" and not self.is_fragment
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether it was made from a field of an item, plain text or HTML, and not from a page."""
+        return self.shown_digest[WHOLE] == NO_WHOLE
 
     @property
     def is_comparable(self) -> bool:
@@ -183,9 +193,19 @@ class PageSignature:
         """
         if not (self.shown_digest and other.shown_digest):
             return False
-        parts = (HELD, LED_TO) if self.site == other.site else (HELD,)
         same_text = self.shown_digest[SHOWN] == other.shown_digest[SHOWN]
-        return same_text and any(self.shown_digest[p] != other.shown_digest[p] for p in parts)
+        return same_text and self._has_other_parts(other)
+
+    def is_other_fragment(self, other: PageSignature) -> bool:
+        """Return whether both are fragments whose other content differs, whatever their texts are.
+
+        Pages of one text may differ in what surrounds it, but all of a fragment is content.
+        """
+        return self.is_fragment and other.is_fragment and self._has_other_parts(other)
+
+    def _has_other_parts(self, other: PageSignature) -> bool:
+        parts = (HELD, LED_TO) if self.site == other.site else (HELD,)
+        return any(self.shown_digest[p] != other.shown_digest[p] for p in parts)
 
     def lacks_one_of(self, other: PageSignature) -> bool:
         """Return whether the other page has all other content of this one, and one element more."""

@@ -247,12 +247,14 @@ class Signer:
     def fragment_page(self, url: str, markup: str) -> ReadPage:
         """Read a field with plain text or an HTML fragment, all of it content; see :meth:`sign`.
 
+        Its signature is that of no whole page: short fragments are never equal.
+
         :param url: URL of the item, with a fragment if its page has several items.
         :raises LimitExceeded: if the markup exceeds a limit.
         :raises ExtractionError: if the markup cannot be read.
         """
-        text = read_fragment(markup, self.limits)
-        return self._with_value(ReadPage(url, MainText("", text, text), key=url), markup)
+        page = ReadPage(url, read_fragment(markup, self.limits), key=url)
+        return self._with_value(page, markup)
 
     def read(
         self, html: str | bytes, content_type: str | None = None, encoding: str | None = None

@@ -213,7 +213,7 @@ def test_the_extractor_gets_the_html_and_its_tree():
     ],
 )
 def test_a_field_is_read_whole(markup, words):
-    assert read_fragment(markup).split() == words
+    assert read_fragment(markup).text.split() == words
 
 
 def test_a_page_without_an_article_warns_nobody(caplog):
