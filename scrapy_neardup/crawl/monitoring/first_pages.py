@@ -110,16 +110,20 @@ def texts_of(verdict: Verdict, page: PageSignature | None) -> Texts:
 
     They are those of the main text, and of its values without those of a heading that repeats the
     title. If the text is only a part of what the page shows, it is that of all that it shows and
-    holds: pages of a gallery may have one short text.
+    holds: pages of a gallery may have one short text. Items with one text count together only if
+    they hold the same, and not at all if the text is short.
     """
     found = {verdict.original_text} - {None}
     if page is not None and page.is_read and page.n_text:
         is_part = page.n_text < MAIN_SHARE * page.n_shown or verdict.reason in _SHORT
         if is_part:
-            found.add(page.shown_digest[SHOWN.start : HELD.stop] or None)
+            shown = page.shown_digest[SHOWN.start : HELD.stop]
+            found.add(None if page.is_fragment else shown or None)
         else:
             found.add(page.text_digest)
             values = page.values[page.n_heading * CODE.itemsize :]
             has_enough = page.n_values - page.n_heading >= MIN_VALUES
             found.add(values if has_enough else None)
-    return frozenset(digest for digest in found if digest is not None)
+    # What fragments hold tells them apart, and a duplicate holds the same as its original.
+    held = page.shown_digest[HELD] if page is not None and page.is_fragment else b""
+    return frozenset(digest + held for digest in found if digest is not None)
