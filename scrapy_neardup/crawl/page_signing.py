@@ -14,7 +14,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from .._util.urls import site_of
 from ..exceptions import InvalidOption, LimitExceeded
-from ..html.addresses import folder_of
+from ..html.links.addresses import folder_of
 from ..signatures.signature import PageSignature
 from ..signatures.signer import Signer
 from ..sources.record import Record

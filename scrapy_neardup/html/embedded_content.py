@@ -15,11 +15,10 @@ from typing import NamedTuple, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from .addresses import (
+from .links.addresses import (
     IDENTIFIER,
     VOLATILE_VALUE,
     is_beside_page,
-    is_file,
     is_volatile,
     leads_to_file,
     path_of,
@@ -27,6 +26,7 @@ from .addresses import (
     stable_address,
     unprotected,
 )
+from .links.file_suffixes import is_file
 
 #: Elements with content in their attributes.
 _CONTENT_TAGS = (

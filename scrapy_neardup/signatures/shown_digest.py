@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from .._util.urls import is_list
 from ..hashing import power_sums
-from ..html.addresses import places
 from ..html.extraction import MainText
+from ..html.links.addresses import places
 from ..text.idf import token_hashes
 from .signature import HELD, LED_TO_SIZE, LIST, NO_LIST, NO_WHOLE, SHOWN, WHOLE
 

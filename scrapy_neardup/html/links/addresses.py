@@ -8,26 +8,24 @@ from urllib.parse import unquote, urljoin
 
 from lxml.html import HtmlElement
 
-#: A document, media file or archive, by the end of its path.
-_FILE = re.compile(
-    r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|mobi|djvu|ps|txt|csv|tsv|zip|rar|7z|tar|t?gz|bz2|"
-    r"xz|exe|msi|dmg|apk|deb|rpm|jar|iso|mp3|m4a|ogg|wav|flac|opus|aac|mp4|m4v|webm|avi|mov|mkv|wmv|m3u8|"
-    r"mpd|jpe?g|png|gif|webp|avif|svg|tiff?|bmp|ics|vcf|kml|gpx|stl|torrent)$",
-    re.I,
-)
+from .file_suffixes import is_file, is_linked_file
+
 #: A download that a server-side script delivers, by a part of its path or by a parameter.
 _DOWNLOAD = re.compile(
     r"(?:^|[/_.-])(?:download|attachment|file|(?:get|view|show)(?:file|doc(?:ument)?))s?(?:[/_.?-]|$)"
-    r"|(?:^|/)(?:pdf|dl|bitstream)(?:/|\.\w{2,4}$|$)",
+    r"|(?:^|/)(?:pdf|dl|bitstream)(?:/|\.\w{2,4}$|$)"
+    # A number or a hash in a folder of documents.
+    r"|(?:^|/)(?:documents?|media|exports?|assets?)/(?:\d{1,18}|[\da-f-]{12,64})/?$",
     re.I,
 )
 _DOCUMENT_PARAMETER = re.compile(
-    r"[?&](?:(?:doc|document|file|attachment|pdf|download)(?:_?id|_?name)?=[^&#]|export=download)",
+    r"[?&#](?:(?:doc|document|file|attachment|pdf|download)(?:_?id|_?name)?=[^&#]|export=download)",
     re.I,
 )
 #: A film, a publication or a document of an office on the web: a link shows no more than its name.
 _WORK = re.compile(
-    r"^(?:https?:)?//(?:(?:www\.|m\.)?(?:youtube\.com/watch|vimeo\.com/\d)|youtu\.be/\w|"
+    r"^(?:https?:)?//(?:(?:(?:www|m|music)\.)?youtube\.com/(?:watch|(?:shorts|live|embed)/\w)|"
+    r"(?:www\.|player\.)?vimeo\.com/(?:video/)?\d|youtu\.be/\w|"
     r"(?:dx\.)?doi\.org/10\.|docs\.google\.com/\w+/d/|drive\.google\.com/(?:file/d/|open\?)|"
     r"(?:www\.)?dropbox\.com/s/)",
     re.I,
@@ -45,9 +43,17 @@ _PHONE_SCHEMES, _PHONE_SIGNS = frozenset(("tel", "callto", "sms")), re.compile(r
 #: What a magnet link names; the rest are names of servers.
 _MAGNET_TOPIC = re.compile(r"[?&]xt(?:\.\d+)?=([^&]+)", re.I)
 _SCHEME = re.compile(r"[a-z][a-z\d+.-]*:", re.I)
+#: Of an address that leads to no file, whatever its end looks like.
+_NO_FILE_SCHEME = re.compile(r"\s*(?!https?:|ftp:|file:|data:)[a-z][a-z\d+.-]*:", re.I)
 _ORIGIN = re.compile(r"^(?:https?:)?//[^/?#]*", re.I)
 #: A visit's id, in the folder of a page.
 _SESSION = re.compile(r"/\((?:[A-Z]\([\w-]+\))+\)|;[^/?#]*", re.A)
+#: A parameter within a path, and one that says what a player is to show.
+_PATH_PARAMETER = re.compile(r";([^/;]*)")
+#: A fragment that tells a player what to show: a number or a path, but no place in a page.
+_SHOWN_BY_FRAGMENT = re.compile(
+    r"(?!comment|note|page|sect|toc|line|top|[chlnp]\d)(?=[^\d/]{0,99}[\d/])[\w!./:-]{1,100}", re.I
+)
 #: A long number in the name of a file, such as a moment or a hash.
 _OWN_NAME = re.compile(r"\d{6}|[\da-f]{12}", re.I)
 #: Stripped, because copies may lie at other depths.
@@ -61,7 +67,7 @@ _VOLATILE_NAME = re.compile(
 )
 #: Names of parameters that sign or number a request for what the others name.
 _SIGNING_NAME = re.compile(
-    r"^(?:sig|hmac|auth|policy|key-pair-id|oh|oe|cb|rnd|nocache|cache\w*|v|ver|version|"
+    r"^(?:sig|hmac|auth|policy|key-pair-id|oh|oe|cb|rnd|nocache|cache\w*|"
     r"x-(?:amz|goog)-\w+(?:-\w+)*)$",
     re.I,
 )
@@ -69,8 +75,18 @@ _SIGNING_NAME = re.compile(
 _SOURCE_NAMES = frozenset(("url", "uri"))
 #: A moment or a random number, which tells no two files apart.
 _PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
-#: Volatile in a file's address only; in a video player's ``v`` may name the video.
+#: Volatile in a file's address; a player's ``v`` may name the film.
 _VERSION_NAMES = frozenset(("v", "ver", "version"))
+#: Beside a parameter that names what is shown, these are versions; others are never names.
+_VERSION_VALUE = re.compile(r"v?\d[\d._-]*(?:[a-z]{1,6}[\d.]*)?|[\da-f]{6,}", re.I | re.A)
+_CERTAIN_VERSION = re.compile(r"v?\d+\.\d[\d._-]*(?:[a-z]{1,6}[\d.]*)?", re.I | re.A)
+#: Parameters that say how something is shown, and not what.
+_SETTING_NAME = re.compile(
+    r"^(?:auto_?(?:play|hide)|loop|muted?|controls|rel|fs|w|h|width|height|size|q|quality|fit|crop|"
+    r"format|fm|lang|locale|hl|theme|colou?r|start|end|page|mode|index|origin|parent)$",
+    re.I,
+)
+_SETTING_VALUE = re.compile(r"(?:on|off|true|false|yes|no|auto|none|[01])?", re.I)
 #: Values that differ likewise: long numbers, random letters and digits, timestamps.
 VOLATILE_VALUE = re.compile(
     r"\b(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.+Z-]*|0\.\d{8,}|\d{9,}\b|"
@@ -97,18 +113,13 @@ def leads_to_file(link: HtmlElement) -> bool:
     href = link.get("href") or ""
     path, kind = path_of(href), link.get("type") or ""
     return bool(
-        is_file(path)
+        (is_linked_file(path) and not _NO_FILE_SCHEME.match(href))
         or link.get("download") is not None
         or _DOWNLOAD.search(path)
         or _DOCUMENT_PARAMETER.search(href)
         or _WORK.match(href.strip())
         or (kind.startswith("application/") and "html" not in kind)
     )
-
-
-def is_file(path: str) -> bool:
-    """Return whether a path is that of a document, a media file or an archive."""
-    return _FILE.search(path) is not None
 
 
 def is_beside_page(address: str) -> bool:
@@ -155,9 +166,10 @@ def stable_address(url: str) -> str:
     url = url.strip()
     if url[:5].lower() == "data:":
         return url
-    path, _, query = _ORIGIN.sub("", url).partition("#")[0].partition("?")
-    leads_to_media = is_file(path)
-    params = [(name, value) for name, _, value in (p.partition("=") for p in query.split("&"))]
+    address, _, fragment = _ORIGIN.sub("", url).partition("#")
+    path, _, query = address.partition("?")
+    leads_to_media = is_file(path_of(path))
+    params = _params(query)
     if leads_to_media or "captcha" in path.lower():
         kept = [
             (name, value)
@@ -167,8 +179,31 @@ def stable_address(url: str) -> str:
         ]
     else:
         kept = _identifying(params)
-    named = (f"{name}={value}" for name, value in kept)
-    return "&".join((_RELATIVE_PREFIX.sub("", path.partition(";")[0]), *named))
+    named = [f"{name}={value}" for name, value in kept]
+    if path and not leads_to_media:
+        named += _shown_by_fragment(fragment)
+    path = _PATH_PARAMETER.sub(_lasting_parameter, path)
+    return "&".join((_RELATIVE_PREFIX.sub("", path), *named))
+
+
+def _params(query: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (p.partition("=") for p in query.split("&"))]
+
+
+def _lasting_parameter(found: re.Match[str]) -> str:
+    """Return a parameter of a path, unless it is the id of a visit or a version."""
+    name, _, value = found[1].partition("=")
+    if not value or is_volatile(name, value) or name.lower() in _VERSION_NAMES:
+        return ""
+    return found[0]
+
+
+def _shown_by_fragment(fragment: str) -> list[str]:
+    """Return what a fragment says of what a player or a viewer shows."""
+    if "=" in fragment:
+        params = (p for p in _params(fragment) if p[0] not in _SOURCE_NAMES or is_file(p[1]))
+        return [f"#{name}={value}" for name, value in _identifying(params)]
+    return [f"#{fragment}"] if _SHOWN_BY_FRAGMENT.fullmatch(fragment) else []
 
 
 def folder_of(url: str) -> str:
@@ -207,9 +242,27 @@ def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
             is_id = name.lower().endswith("id")
             if is_id or not _PASSING_VALUE.match(value):
                 kept.append((name, value))
-    return [pair for pair in kept if not _SIGNING_NAME.search(pair[0])] or kept
+    kept = [p for p in kept if not _has_version(p, _CERTAIN_VERSION)]
+    lasting = [pair for pair in kept if not _SIGNING_NAME.search(pair[0])]
+    if any(map(_names_something, lasting)):
+        return [pair for pair in lasting if not _has_version(pair, _VERSION_VALUE)]
+    return lasting or kept
+
+
+def _has_version(param: tuple[str, str], version: re.Pattern[str]) -> bool:
+    name, value = param
+    return name.lower() in _VERSION_NAMES and version.fullmatch(value) is not None
+
+
+def _names_something(param: tuple[str, str]) -> bool:
+    """Return whether a parameter says what a script delivers, and not how, or of which version."""
+    name, value = param
+    if name.lower() in _VERSION_NAMES or _SETTING_NAME.match(name):
+        return False
+    return not _SETTING_VALUE.fullmatch(value)
 
 
 def path_of(url: str) -> str:
     """Return the path of an address, without its host, its query and its parameters."""
-    return _ORIGIN.sub("", url.strip()).partition("#")[0].partition("?")[0].partition(";")[0]
+    path = _ORIGIN.sub("", url.strip()).partition("#")[0].partition("?")[0]
+    return _PATH_PARAMETER.sub("", path)

@@ -1,0 +1,1 @@
+"""What the addresses in a page lead to."""
