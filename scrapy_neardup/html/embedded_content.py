@@ -27,6 +27,7 @@ from .links.addresses import (
     unprotected,
 )
 from .links.file_suffixes import is_file
+from .object_literals import assigned_literals
 
 #: Elements with content in their attributes.
 _CONTENT_TAGS = (
@@ -97,7 +98,8 @@ _QUOTED = re.compile(r"""["'`]([\w./%~\\-][^"'`\s<>]{3,500})["'`]""")
 _CSS_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)")
 #: An object or array that a script assigns.
 _ASSIGNED = re.compile(
-    r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit"""
+    r"""=\s*(?:JSON\.parse\(|[\[{]\s*["{\[])|__NUXT__|__next_f|__INITIAL|__PRELOADED|__sveltekit|"""
+    r"""\bstreamController\.enqueue\("""
 )
 #: A value within such an object that is not empty.
 _NON_EMPTY_VALUE = re.compile(r"""[:,\[(]\s*(?:["'][^"']|[\w{\[])""")
@@ -115,11 +117,28 @@ _VOLATILE_DATA = re.compile(
     rf"(?P<url>(?:\\{{0,3}}/){{2}}[^\s\"'<>]*)|{VOLATILE_VALUE.pattern}",
     re.A,
 )
+#: Names in a program's objects of what is another at each visit: times, and who visits. A constant
+#: of this name is the version of a manual or of a theme, and says nothing of the page.
+_PASSING_NAME = re.compile(
+    r"(?-i:^[A-Z_]*VERSION$)|^now$|elapsed|"
+    r"(?:server|render(?:ing)?|load|queue|request|response|generation|current|application|app|"
+    r"execution|processing|page|build|cache)[_-]?time$|"
+    r"(?:visit(?:or)?|client|request|trace|correlation|page[_-]?view|ray|guest|anonymous)[_-]?id$",
+    re.I,
+)
+#: Names of counters, and their values.
+_COUNTED = "(?:view|hit|visit(?:or)?|like|share|comment|download|play|reader|follower|vote|click)s?"
+_COUNTER_NAME = re.compile(
+    rf"^{_COUNTED}$|{_COUNTED}[_-]?(?:count(?:er)?|number|num|total)$|"
+    rf"^(?:count|num|number|total)[_-]?(?:of[_-]?)?{_COUNTED}$|^online$",
+    re.I,
+)
+_COUNT = re.compile(r"\d[\d.,]*[km]?", re.I)
 _SCHEMA_ORG = re.compile(r"//(?:www\.)?schema\.org/\w+$", re.I)
 
 
 class EmbeddedContent(NamedTuple):
-    """The content of a page or a fragment besides its visible text.
+    """The content of a page besides its visible text and script data.
 
     :ivar content: a line for each element with content in its attributes, and for each other item.
     :ivar beside: addresses of media and linked files that lie beside the page.
@@ -165,24 +184,6 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
     return EmbeddedContent("\n".join(found), beside)
 
 
-def held_content(
-    tree: HtmlElement, body: HtmlElement, html: str, data: Iterable[str]
-) -> EmbeddedContent:
-    """Return all content besides the visible text: embedded content, data, and that of programs.
-
-    :param tree: as parsed, with invisible elements.
-    :param body: its part that may be shown.
-    :param html: source of the tree.
-    :param data: see :func:`script_data`.
-    """
-    # Two lines at least, as for templates: scripts may show another content on a page that lacks
-    # them.
-    blocks = [f"\n{without_volatile(each)}" for each in data]
-    embedded = embedded_content(body, html)
-    held = "\n".join(filter(None, [embedded.content, *blocks, *content_of_programs(tree)]))
-    return embedded._replace(content=held)
-
-
 def has_rdfa(html: str) -> bool:
     """Return whether a page may state properties of schema.org as RDFa does."""
     return "property=" in html and ("vocab=" in html or "schema:" in html)
@@ -219,7 +220,7 @@ def script_data(tree: HtmlElement, html: str) -> list[str]:
 
 
 def content_of_programs(tree: HtmlElement) -> list[str]:
-    """Return the lists of numbers and the addresses of files in a page's scripts and style sheets.
+    """Return lists of numbers, objects and addresses of files of a page's scripts and style sheets.
 
     Data are left out, see :func:`script_data`, and so are large programs.
     """
@@ -228,10 +229,38 @@ def content_of_programs(tree: HtmlElement) -> list[str]:
     )
     small = [text for text in texts if text.count("function") <= _MAX_FUNCTIONS]
     numbers = [without_volatile(each) for text in small for each in _NUMBERS.findall(text)]
+    objects = filter(None, (_lasting_object(each) for t in small for each in assigned_literals(t)))
     quoted = (each.replace("\\/", "/") for text in small for each in _QUOTED.findall(text))
     styles = (style.text for style in tree.iter("style") if style.text)
     files = chain(quoted, *map(_CSS_URL.findall, styles))
-    return numbers + [stable_address(url) for url in files if is_file(path_of(url))]
+    return [*numbers, *objects, *_addresses_of_files(files)]
+
+
+def _addresses_of_files(urls: Iterable[str]) -> list[str]:
+    return [stable_address(url) for url in urls if is_file(path_of(url))]
+
+
+def _lasting_object(pairs: list[tuple[str, str]]) -> str:
+    """Return what an object of a program says on each copy of a page; empty if that is nothing."""
+    lasting = [pair for pair in map(_lasting_pair, pairs) if pair[1]]
+    if not any(name for name, _ in lasting):
+        return ""
+    # Two lines, as for other data.
+    return "\n" + "\t".join(without_volatile(f"{name}: {value}") for name, value in lasting)
+
+
+def _lasting_pair(pair: tuple[str, str]) -> tuple[str, str]:
+    """Return a name and its value; without the value if it differs from copy to copy."""
+    name, value = pair[0], " ".join(pair[1].split())
+    if _PASSING_NAME.search(name) or is_volatile(name, ""):
+        return name, ""
+    if _COUNTER_NAME.search(name) and _COUNT.fullmatch(value):
+        return name, ""
+    address = value.replace("\\/", "/")
+    if address.startswith(("/", "./", "../")) or "://" in address[:9]:
+        # Addresses of pages differ, as in data.
+        return name, stable_address(address) if is_file(path_of(address)) else ""
+    return name, value
 
 
 def is_data(kind: str, text: str) -> bool:

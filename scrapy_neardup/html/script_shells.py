@@ -58,7 +58,7 @@ _HIDDEN_STATE_WEIGHT = 20
 _HIDDEN_STATE_SHARE = 0.1
 _STATE = re.compile(
     r"__NEXT_DATA__|\bpageProps\b|\A[\w-]{0,100}-state\n|__NUXT__|__next_f\b|"
-    r"__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|VUE|ROUTER|STORE|DATA)\w{0,40}__|__remixContext|__sveltekit|__staticRouterHydrationData|"
+    r"__(?:INITIAL|PRELOADED|APOLLO|REDUX|APP|PAGE|SERVER|REACT|VUE|ROUTER|STORE|DATA)\w{0,40}__|__remixContext|__reactRouterContext|__sveltekit|__staticRouterHydrationData|"
     r"\bserverRendered\b|\"component\":"
 )
 #: Script elements in the source of a page, and values of attributes that may be data.

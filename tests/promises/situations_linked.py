@@ -1,4 +1,4 @@
-"""Pages of one title and one text that differ in the file or the film behind it."""
+"""Pages of one title and one text that differ in the file, the film or the data behind it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,21 @@ def recordings_in_players_that_another_part_of_their_address_tells(site: Site) -
     return _pages(site, "Lecture", frames)
 
 
+@situation(contents=8)
+def sheds_whose_wood_only_an_object_in_a_program_names(site: Site) -> Any:
+    programs = (
+        "shed = {wood: '@', legs: 4};",
+        "var shed = {'wood': '@', 'legs': 4};",
+        '$R[0]=[$R[1]={wood:"@"}];',
+        'window.__reactRouterContext.streamController.enqueue("[\\"wood\\",\\"@\\"]\\n");',
+    )
+    woods = ("Alder", "Birch", "Cedar", "Maple", "Larch", "Beech", "Aspen", "Rowan")
+    scripts = [each.replace("@", wood) for each, wood in zip(2 * programs, woods, strict=True)]
+    return _pages(site, "Shed", [f"<script>{script}</script>" for script in scripts])
+
+
 @situation(contents=4, finds=8)
-def pages_with_files_and_players_are_found_again_at_other_visits(site: Site) -> Any:
+def pages_with_files_players_and_data_are_found_again_at_other_visits(site: Site) -> Any:
     for n in range(4):
         for visit in range(3):
             more = (
@@ -50,6 +63,8 @@ def pages_with_files_and_players_are_found_again_at_other_visits(site: Site) -> 
                 f'<a href="/page/{n}?print={visit}">Print</a> <a href="/users/a.b{visit}">Me</a>'
                 f'<a href="https://social.example/share?u=/page/{n}/{visit}">Share</a>'
                 f'<iframe src="/player;jsessionid=0B{visit}?v=300{n}&amp;autoplay=on"></iframe>'
+                f"<script>shed = {{legs: {n}, csrfToken: 'ab{visit}', views: 10{visit}, "
+                f"at: 171480000{visit}, path: '/page/{n}/{visit}'}};</script>"
             )
             page = full(words(seed=n), f"Page {n}", more)
             site.put(f"/page/{n}/{visit}", page, str(n))

@@ -71,6 +71,13 @@ CARRIERS = {
     "frame of a fragment": '<iframe src="/player.html#300{}"></iframe>',
     "frame of a viewer": '<iframe src="/viewer.html#file=/pdf/{}.pdf"></iframe>',
     "frame of a path's parameter": '<iframe src="/player;id=300{}"></iframe>',
+    "object of a program": "<script>shed = {{wood: 'Alder {}', legs: 4}};</script>",
+    "object of a program in quotes": "<script>let a = {{'legs': {}, 'b': go}};</script>",
+    "object within a list": "<script>a = [$R[1]={{wood:`Alder {}`}}];</script>",
+    "object before a function": "<script>a = {{b: 'Alder {}', c() {{}}}};</script>",
+    "number of a product in a program": "<script>a = {{ean: '400638133393{}'}};</script>",
+    "stream of a router": "<script>window.__reactRouterContext.streamController.enqueue("
+    '"[{{\\"_1\\":2}},\\"wood\\",\\"Alder {}\\"]\\n");</script>',
     "film elsewhere": '<a href="https://www.youtube.com/watch?v={}&amp;t=3">Report</a>',
     "publication": '<a href="https://doi.org/10.1000/{}">Report</a>',
     "picture that scripts load": '<div data-bg="/{}.jpg"></div>',
@@ -162,6 +169,14 @@ PASSING = {
     "place in a document": '<a href="/report.pdf#page={}">Report</a>',
     "place below a download": '<a href="/download/7#comment-{}">Report</a>',
     "clip of a drawing": '<i style="clip-path: url(#clip-{})"></i>',
+    "token of a program": "<script>a = {{legs: 4, csrfToken: 'ab{}', nonce: 'c{}'}};</script>",
+    "counter of a program": "<script>a = {{legs: 4, views: 10{}, likeCount: '{}'}};</script>",
+    "time of a program": "<script>a = {{legs: 4, renderTime: {}, at: 171480000{}}};</script>",
+    "page of a program": "<script>a = {{legs: 4, path: '/story/{}?ref=a'}};</script>",
+    "depth and version of a manual": "<script>var DOCUMENTATION_OPTIONS = {{VERSION: '{}.4.1', "
+    "URL_ROOT: '../.{}/', FILE_SUFFIX: '.html'}};</script>",
+    "visit of a program": "<script>a = {{legs: 4, visitorId: '{}'}};</script>",
+    "number in a function": "<script>function a() {{ return {{b: {}}} }}</script>",
     "depth": '<img src="{}/a.jpg">',
 }
 
@@ -197,6 +212,12 @@ MORE_THAN_ONE = {"source", "film", "drawing", "structured data", "state"} | {
     "table for a script",
     "plain text for a script",
     "formula",
+    "object of a program",
+    "object of a program in quotes",
+    "object within a list",
+    "object before a function",
+    "number of a product in a program",
+    "stream of a router",
 }
 
 
