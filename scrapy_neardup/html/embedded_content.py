@@ -17,6 +17,7 @@ from lxml.html import HtmlElement
 
 from .links.addresses import (
     IDENTIFIER,
+    TOKEN_NAMES,
     VOLATILE_VALUE,
     is_beside_page,
     is_volatile,
@@ -110,10 +111,18 @@ _MAX_FUNCTIONS = 5
 _PROGRAM_TYPE = re.compile(r".*script.*|module|importmap|speculationrules|x-shader/.*|.*-config")
 _DATA_TYPE = re.compile(r".*(?:json|html|template|xml|csv|init)")
 _PROGRAM = re.compile(r"\b(?:function|var|let|const|window|document)\b|=>|\w\(|\.push\b")
+#: Names of how long something took when a page was made.
+_TIME_NAMES = (
+    r"(?:server|render(?:ing)?|load|queue|request|response|generation|application|execution|"
+    r"processing|elapsed)[_-]?(?:time|ms)"
+)
 #: In script data, absolute URLs are volatile as well, but not those of media, and not the values of
 #: schema.org ("OutOfStock"). Neither are the numbers that a product has everywhere.
 _VOLATILE_DATA = re.compile(
     rf"(?P<named>(?i:\b{IDENTIFIER})[\"']?\s*[:=]\s*[\"']?[^\s\"',}}]+)|"
+    # A short token, and how long something took, are told by their names.
+    rf"(?i:[\"'][\w-]{{0,40}}(?:{TOKEN_NAMES})[\w-]{{0,40}})[\"']\s*:\s*[\"'][^\"'\s]*[\"']|"
+    rf"(?i:[\"']{_TIME_NAMES})[\"']\s*:\s*[\"']?\d[\d.]*|"
     rf"(?P<url>(?:\\{{0,3}}/){{2}}[^\s\"'<>]*)|{VOLATILE_VALUE.pattern}",
     re.A,
 )
@@ -138,7 +147,7 @@ _SCHEMA_ORG = re.compile(r"//(?:www\.)?schema\.org/\w+$", re.I)
 
 
 class EmbeddedContent(NamedTuple):
-    """The content of a page besides its visible text and script data.
+    """The content of a page or a fragment besides its visible text.
 
     :ivar content: a line for each element with content in its attributes, and for each other item.
     :ivar beside: addresses of media and linked files that lie beside the page.
@@ -182,6 +191,24 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
             # Two lines at least: scripts may show another content on a page that lacks them.
             found += ["", *texts]
     return EmbeddedContent("\n".join(found), beside)
+
+
+def held_content(
+    tree: HtmlElement, body: HtmlElement, html: str, data: Iterable[str]
+) -> EmbeddedContent:
+    """Return all content besides the visible text: embedded content, data, and that of programs.
+
+    :param tree: as parsed, with invisible elements.
+    :param body: its part that may be shown.
+    :param html: source of the tree.
+    :param data: see :func:`script_data`.
+    """
+    # Two lines at least, as for templates: scripts may show another content on a page that lacks
+    # them.
+    blocks = [f"\n{without_volatile(each)}" for each in data]
+    embedded = embedded_content(body, html)
+    held = "\n".join(filter(None, [embedded.content, *blocks, *content_of_programs(tree)]))
+    return embedded._replace(content=held)
 
 
 def has_rdfa(html: str) -> bool:
@@ -324,7 +351,8 @@ def _style_urls(body: HtmlElement) -> Iterator[str]:
 
 def _value(element: HtmlElement) -> Iterator[str]:
     name, value = element.get("name") or "", element.get("value") or ""
-    if not is_volatile(name, value):
+    # Joomla's token is the name of a field.
+    if not is_volatile(name, value) and not VOLATILE_VALUE.fullmatch(name):
         yield f"{name}={value}"
     yield from (state for state in _STATE_ATTRIBUTES if element.get(state) is not None)
 

@@ -58,10 +58,12 @@ _SHOWN_BY_FRAGMENT = re.compile(
 _OWN_NAME = re.compile(r"\d{6}|[\da-f]{12}", re.I)
 #: Stripped, because copies may lie at other depths.
 _RELATIVE_PREFIX = re.compile(r"^(?:\.{0,2}/)+")
+#: Parts of names of tokens, which may be short.
+TOKEN_NAMES = r"token|nonce|csrf|xsrf|sess?_?(?:id|key)|formhash|p_auth|request_?id|trace_?id"
 #: Names of parameters and fields that differ from one copy of a page to the next.
 _VOLATILE_NAME = re.compile(
-    r"token|nonce|csrf|xsrf|session|sess?id|captcha|viewstate|eventvalidation|authenticity|"
-    r"form_build_id|timestamp|signature|expires|^(?:_|t|ts|time|rand|random|sid|"
+    rf"{TOKEN_NAMES}|session|captcha|viewstate|eventvalidation|authenticity|"
+    r"form_build_id|timestamp|signature|expires|^(?:execution|_|t|ts|time|rand|random|sid|"
     r"utm_\w+|fbclid|gclid|ref|referr?er|return\w*|redirect\w*|next|url|uri|back\w*)$",
     re.I,
 )
