@@ -157,11 +157,6 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
         "<p class=street>VALUE</p>",
         ("Castle Street", "Mill Road", "Harbour Walk", "High Street"),
     ),
-    "behind_the_label_of_a_date": (
-        "<div class=field><div class=field__label>Apply by</div>"
-        "<div class=field__item><time>VALUE</time></div></div>",
-        ("5 March 2026", "12 March 2026", "19 March 2026", "9 April 2026"),
-    ),
     "in_the_place_of_a_price": (
         "<p class=price>VALUE</p>",
         ("Free", "$20", "On request", "$35"),
@@ -176,7 +171,6 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "in_a_link_of_a_class": ("<p class=venue><a href='/venues/VALUE'>VALUE</a></p>", TOWNS),
     "under_the_profile_of_somebody": ("<div class=user-profile><p>VALUE</p></div>", TOWNS),
-    "within_a_word_of_the_text": ("<div class=part-meta><p>VALUE</p></div>", ("all", "out", "art")),
     "beside_a_word_of_counters": ("<p>VALUE bedrooms, sea views</p>", ("2", "3", "4", "5")),
 }
 #: The same in the article, between two paragraphs, in elements that extractors drop.
@@ -200,6 +194,11 @@ _WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
         "<form><p>Yes, I would like to see the flat in VALUE, and I know that I have to bring the "
         "papers that are named in the list below.</p></form>",
         TOWNS,
+    ),
+    "in_a_word_of_the_text": ("<div class=flat-meta><p>VALUE</p></div>", ("Bath", "Leeds", "Oslo")),
+    "in_a_picture": (
+        "<p><img src='/pictures/VALUE.jpg'></p><p>SENTENCE</p>",
+        ("yard", "stairs", "balcony", "garden"),
     ),
     "in_a_footer": ("<footer><p>VALUE</p></footer>", _ADDRESSES),
 }

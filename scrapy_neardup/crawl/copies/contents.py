@@ -105,7 +105,9 @@ def credible(canonical: str | None, url: str) -> str | None:
         return None
     if not canonical.startswith(("http://", "https://")) or site_of(canonical) != site_of(url):
         return None
-    return None if is_list(canonical) and not is_list(url) else canonical
+    # A front page may have any arguments.
+    is_post = not is_list(url.partition("?")[0])
+    return None if is_list(canonical) and is_post else canonical
 
 
 class Contents:

@@ -35,6 +35,7 @@ from .content import (
 from .labels import is_byline, is_dated_byline, telling_value
 from .lines_above import lines_above
 from .lines_beside import IsInText, line_beside, lines_beside, rows_beside, rows_of_two
+from .pictures import pictures
 from .prices import prices
 from .table_rows import table_rows
 from .told_lines import told_behind
@@ -82,6 +83,7 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
         stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
         stated += [_rows_of_two(content), _code(content)]
         stated += [lines_above(content, main), lines_beside(content, is_in_text)]
+        stated.append(pictures(content))
     found = (
         each.fact
         for each in chain.from_iterable(stated)

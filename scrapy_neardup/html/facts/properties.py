@@ -12,6 +12,7 @@ from lxml.html import HtmlElement
 
 from ..embedded_content import has_rdfa
 from .content import MAX_FACTS, MAX_STATED, Fact, is_beside, line_text
+from .pictures import picture_name
 
 #: Properties of schema.org that tell products, events and offers apart.
 _PROPERTIES = frozenset(
@@ -24,7 +25,7 @@ _META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
 _OF_OTHERS = frozenset("isrelatedto issimilarto itemlistelement isaccessoryorsparepartfor".split())
 #: The property that names the page, and how many ``<meta>`` elements are looked at.
-TITLE_PROPERTY, _MAX_META = "og:title", 64
+TITLE_PROPERTY, _PICTURE_PROPERTY, _MAX_META = "og:title", "og:image", 64
 _MAX_JSON = 1 << 18
 
 
@@ -40,11 +41,13 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
         found += islice(_linked_data(tree), MAX_FACTS)
     if "itemprop" in html or has_rdfa(html):
         found += islice(_of_elements(tree), MAX_FACTS)
-    if "product:" in html or TITLE_PROPERTY in html:
+    if "product:" in html or TITLE_PROPERTY in html or _PICTURE_PROPERTY in html:
         for meta in islice(cast("list[HtmlElement]", _META(tree)), _MAX_META):
             name, stated = meta.get("property", "").lower(), meta.get("content", "")[:MAX_STATED]
             if name in _PROPERTIES or (name == TITLE_PROPERTY and stated.strip()):
                 found.append(Fact(name, stated, is_field=name == TITLE_PROPERTY))
+            elif name == _PICTURE_PROPERTY and (picture := picture_name(stated)):
+                found.append(Fact(name, picture, is_field=True, is_around=True, is_line=True))
     return list(dict.fromkeys(found))
 
 

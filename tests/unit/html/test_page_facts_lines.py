@@ -9,6 +9,7 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
+from scrapy_neardup.html.facts.labels import is_dated_byline, telling_value
 from scrapy_neardup.signatures.facts import MAX_LINES, fields_differ
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
@@ -135,3 +136,32 @@ def test_of_many_lines_the_same_are_kept_in_any_order():
 def test_a_word_in_a_line_is_no_line(order):
     inner = "".join(f"<span class={name}>{name} word </span>" for name in order)
     assert len(lines(f"<div class=one>{inner}</div>")) == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "is_byline"),
+    [
+        *((name, True) for name in ("Ann Smith", "Jean Paul Marat", "admin", "Redaktion")),
+        *((name, False) for name in ("Apply by", "Valid From", "Auction", "Date of Death")),
+        *((name, False) for name in ("Bewerbungsschluss", "Date limite", "申请截止", "Start")),
+    ],
+)
+def test_who_wrote_a_page_on_a_date(label, is_byline):
+    assert is_dated_byline(label, "5 March 2026") is is_byline
+    assert not is_dated_byline(label, "Leeds")
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "told"),
+    [
+        ("Available from", "Now", "Now"),
+        ("Let available date", "Immediately", "Immediately"),
+        ("Frei ab", "sofort", "sofort"),
+        ("Online", "now", None),
+        ("Rating", "PG-13", "PG-13"),
+        ("Rating", "4.5", None),
+        ("Vote", "yes", "yes"),
+    ],
+)
+def test_words_in_the_place_of_a_date_or_a_number(label, value, told):
+    assert telling_value(label, value) == told
