@@ -149,12 +149,12 @@ _ARTICLE = re.compile("^و?ال")
 _OF_COUNTERS = _Words(*_COUNTED, *_COUNTED_ANYWHERE)
 #: Words of counters that say something else as often where they stand in a sentence.
 _ORDINARY = frozenset(
-    "memory wind level note age ages page pages stars members lager lagerplatz lagerung seite "
-    "página revision session build".split()
+    "memory wind level note age ages days page pages stars members lager lagerplatz lagerung "
+    "seite página revision session build".split()
 )
 #: Words in sentences that count something, or say that it was just now.
 _NEAR_NUMBERS = _Words(
-    *"times viewing watching looking impressions enrolled learners usage degrees accessed "
+    *"times viewing watching looking impressions enrolled learners usage accessed "
     "customers bought useful thoughts claps hearts fans "
     "others tweets spots basket showing processed took ad ads banner advertisement ticket captcha "
     "proxy incident left available discussion trackbacks pingbacks opened played used "

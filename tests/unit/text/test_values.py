@@ -191,6 +191,9 @@ def test_dashes_and_bullets_do_not(one, other):
         ("last updated by it on 2026-03-05", "last updated by it on 2026-03-12", False, False),
         # what has the words of none of these
         ("it is 5 years old", "it is 12 years old", True, False),
+        ("send it back within 14 days", "send it back within 30 days", True, False),
+        ("bake it at 180 degrees", "bake it at 200 degrees", True, False),
+        ("two years ago. 12 High Street", "two years ago. 14 High Street", True, False),
         ("members meet on 5 March", "members meet on 12 March", True, True),
         ("at 7 pm", "at 8 pm", True, False),
         ("晚上19时30分", "晚上20时15分", True, True),
