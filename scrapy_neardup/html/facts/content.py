@@ -155,8 +155,24 @@ class Content:
         parent = element.getparent()
         if parent not in self._around_root and _begins_with_link(parent):
             return True
+        return any(map(self._is_one_of_several, self._with_boxes(element)))
+
+    def is_of_links(self, element: HtmlElement) -> bool:
+        """Is an element, or one around it, beside another of its class that has links, too?"""
+        for each in self._with_boxes(element):
+            for other in (each.getprevious(), each.getnext()):
+                is_alike = other is not None and (other.tag, other.get("class")) == (
+                    each.tag,
+                    each.get("class"),
+                )
+                if is_alike and other.find(".//a") is not None:
+                    return True
+        return False
+
+    def _with_boxes(self, element: HtmlElement) -> Iterator[HtmlElement]:
+        """Yield an element and those around it, as far as they have not all of the content."""
         around = (each for each in element.iterancestors() if each not in self._around_root)
-        return any(map(self._is_one_of_several, chain([element], islice(around, _MAX_LEVELS))))
+        return chain([element], islice(around, _MAX_LEVELS))
 
     def _is_one_of_several(self, element: HtmlElement) -> bool:
         """Is it one of several texts, as comments are, or of several cards with links?"""

@@ -63,6 +63,7 @@ _OF_DATE = re.compile(
     r"data)\b|(?:schluss|termin|datum|frist|tag)$",
     re.IGNORECASE,
 )
+_BY_SOMEBODY = re.compile(r"(?i:by|von|par|por|di|door|av|от) [^\W\d_a-z]|文[・/／]")
 _WRITERS = frozenset(
     ("admin", "administrator", "editor", "staff", "redaktion", "guest", "webmaster")
 )
@@ -145,7 +146,11 @@ def date_of_event(text: str) -> str | None:
 
 def is_dated_byline(label: str, value: str) -> bool:
     """Is a value a date, and what stands before it the name of who wrote a page?"""
-    if date_of_event(value) is None or _EVENT.match(label) or _OF_DATE.search(label):
+    if date_of_event(value) is None or _EVENT.match(label):
+        return False
+    if _BY_SOMEBODY.match(label):
+        return True
+    if _OF_DATE.search(label):
         return False
     words = label.split()
     if len(words) == 1:

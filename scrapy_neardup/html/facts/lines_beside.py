@@ -55,6 +55,7 @@ _FOR_VISITORS = re.compile(
     r"ticker|now-playing|of-the-day|poll|quiz|testimonials?|kommentare?|commentaires?|comentarios?|"
     r"commenti|pinglun|likes|claps|switcher|ship-to|werbung|reklama|publicit[ey]|publicidad|"
     r"pubblicita|guanggao|reading-time)(?![a-z])|"
+    r"(?<!\S)[\w-]*[-_]user(?:[-_]?name)?(?!\S)|"
     r"(?<!\S)(?:(?:site|page|header|footer|top|main|widget|post|article|meta|sidebar|current|who-is)"
     r"[-_]+)*"
     r"(?:users?|account|welcome|visitors?|counter|clock|posted|markets|survey|reviews?|replies|answers|"
@@ -200,21 +201,22 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
         elif is_within and (passage := _passage(element)):
             lines = [passage]
         else:
-            lines = broken_lines(element, _is_used) or _only_link(element)
+            lines = broken_lines(element, _is_used) or _only_link(content, element)
         if lines and max(map(len, lines)) <= (_MAX_PASSAGE if is_within else MAX_LINE):
             if element not in broken:
                 found.add(element)
             yield element, is_within, lines
 
 
-def _only_link(element: HtmlElement) -> list[str]:
+def _only_link(content: Content, element: HtmlElement) -> list[str]:
     """Return the text of the link that is all that an element has, if a class says what it is."""
     if len(element) != 1 or element[0].tag != "a" or _has_own_text(element):
         return []
     names = element.get("class", "")
     if not names or _OF_LINKS.search(names) or _OF_LINKS.search(element[0].get("class", "")):
         return []
-    return [text] if (text := line_text(element[0])) else []
+    text = line_text(element[0])
+    return [text] if text and not content.is_of_links(element) else []
 
 
 def _passage(element: HtmlElement) -> str:

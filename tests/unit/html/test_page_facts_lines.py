@@ -57,6 +57,7 @@ def signed(below: str) -> PageSignature:
         ("<p class=price>Free", [("price p", "Free")]),
         ("<p class=tel>0113 496 0000", [("tel p", "0113 496 0000")]),
         ("<p class=at><a href='https://maps.google.com/?q=x'>Leeds</a>", [("at p", "Leeds")]),
+        ("<div><p class=t><a href=/x>Tea</a></p><p class=t><a href=/y>Pots</a></p></div>", []),
         ("<p class=who><a href='mailto:ann@a.example'>Ann</a>", [("who p", "Ann")]),
         # numbers of counters are masked, and those of what a page is about are not
         ("<p>Viewed 51 times", [("div p", "Viewed times")]),
@@ -141,7 +142,7 @@ def test_a_word_in_a_line_is_no_line(order):
 @pytest.mark.parametrize(
     ("label", "is_byline"),
     [
-        *((name, True) for name in ("Ann Smith", "Jean Paul Marat", "admin", "Redaktion")),
+        *((name, True) for name in ("Ann Smith", "By Ann Smith", "Jean Paul Marat", "admin")),
         *((name, False) for name in ("Apply by", "Valid From", "Auction", "Date of Death")),
         *((name, False) for name in ("Bewerbungsschluss", "Date limite", "申请截止", "Start")),
     ],
