@@ -26,6 +26,9 @@ _MAX_DIGITS = 8
 
 def remove_line_numbers(body: HtmlElement) -> None:
     """Remove the line numbers of a page's listings from its tree."""
+    # Most pages have no code, and the searches below take longer.
+    if next(body.iter(*_CODE), None) is None:
+        return
     cells, named = (cast("list[HtmlElement]", found(body)) for found in (_CELLS, _NAMED))
     # One number in a cell without a name may be a value.
     elements = [each for each in cells if _n_line_numbers(each) > 1]

@@ -130,8 +130,7 @@ _VOLATILE_DATA = re.compile(
 #: of this name is the version of a manual or of a theme, and says nothing of the page.
 _PASSING_NAME = re.compile(
     r"(?-i:^[A-Z_]*VERSION$)|^now$|elapsed|"
-    r"(?:server|render(?:ing)?|load|queue|request|response|generation|current|application|app|"
-    r"execution|processing|page|build|cache)[_-]?time$|"
+    rf"(?:{_TIME_NAMES}|(?:current|app|page|build|cache)[_-]?time)$|"
     r"(?:visit(?:or)?|client|request|trace|correlation|page[_-]?view|ray|guest|anonymous)[_-]?id$",
     re.I,
 )

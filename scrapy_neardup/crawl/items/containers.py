@@ -16,13 +16,13 @@ from scrapy import Item, Spider
 from scrapy.http import Request, Response, TextResponse
 from scrapy.loader import ItemLoader
 
-from .opaque_containers import contents_of_opaque
+from .opaque_containers import MAX_CONTENTS, contents_of_opaque
 from .request_contents import given_with
 
 logger = logging.getLogger(__name__)
 
-#: Contents of one container, and keys of a dict, that are read at most.
-_MAX_CONTENTS, _MAX_KEYS = 20_000, 500
+#: Keys of a dict that are read at most.
+_MAX_KEYS = 500
 #: Packages of infrastructure, whose objects hold no values of items.
 _INFRASTRUCTURE = sys.stdlib_module_names | {
     "scrapy", "twisted", "zope", "parsel", "lxml", "playwright"
@@ -34,7 +34,7 @@ def contents_of(given: Any, *, is_whole: bool) -> list[Any]:
     if type(given) is dict:
         return list(chain.from_iterable(given.items()) if is_whole else given.values())
     if type(given) is list:
-        return given[:_MAX_CONTENTS]
+        return given[:MAX_CONTENTS]
     try:
         if isinstance(given, ItemLoader):
             # No public method returns the collected values without changing the loader.
@@ -51,7 +51,7 @@ def contents_of(given: Any, *, is_whole: bool) -> list[Any]:
             mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
             return list(chain.from_iterable(mapping.items()) if is_whole else mapping.values())
         if isinstance(given, Collection):
-            return list(islice(given, _MAX_CONTENTS))
+            return list(islice(given, MAX_CONTENTS))
         return _attributes_of(given)
     except Exception:
         logger.debug("Cannot read the contents of %s", type(given), exc_info=True)

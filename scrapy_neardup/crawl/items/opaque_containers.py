@@ -28,7 +28,7 @@ from twisted.internet.defer import Deferred
 from .request_contents import CALLABLES, bound_to, given_with
 
 #: Contents of one container that are read at most.
-_MAX_CONTENTS = 20_000
+MAX_CONTENTS = 20_000
 
 
 def contents_of_opaque(given: Any) -> list[Any] | None:
@@ -62,7 +62,7 @@ def _texts_of_element(element: Any) -> list[Any]:
 
 def _texts_of_plain_element(element: ET.Element) -> list[Any]:
     parts = ([each.text, *each.attrib.values(), each.tail] for each in element.iter())
-    return list(islice(chain.from_iterable(parts), _MAX_CONTENTS))
+    return list(islice(chain.from_iterable(parts), MAX_CONTENTS))
 
 
 def _result_of(future: Any) -> list[Any]:
@@ -95,5 +95,5 @@ _READERS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((BaseException,), lambda error: error.args),
     ((ref,), lambda reference: [reference()]),
     # A copy of such an iterator is another one at the same place.
-    ((type(iter([])), type(iter(()))), lambda left: islice(copy(left), _MAX_CONTENTS)),
+    ((type(iter([])), type(iter(()))), lambda left: islice(copy(left), MAX_CONTENTS)),
 )

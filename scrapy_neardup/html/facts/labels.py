@@ -56,22 +56,23 @@ _PART_OF_DATE = re.compile(rf"(\d{{1,2}}:\d\d)(:\d\d)?|\d+|{_MONTH}", re.IGNOREC
 #: Labels that stand for the date of a page as well as for that of an event.
 _ANY_DATE = re.compile(r"date|datum|日期|时间|時間", re.IGNORECASE)
 
-#: Words of labels of dates, and names of writers that are no names.
+#: Words that the label of a date has, and the name of somebody has not.
 _OF_DATE = re.compile(
     r"\b(?:from|by|until|till?|to|at|on|of|for|date|day|time|due|valid|close[sd]?|open\w*|start\w*|"
     r"end\w*|since|between|before|after|next|first|last|ab|bis|vo[mn]|am|zum|tag|datum|frist|limite|fecha|"
     r"data)\b|(?:schluss|termin|datum|frist|tag)$",
     re.IGNORECASE,
 )
+#: Begins a byline, before a name with a capital letter.
 _BY_SOMEBODY = re.compile(r"(?i:by|von|par|por|di|door|av|от) [^\W\d_a-z]|文[・/／]")
+#: What stands in the place of a writer's name, and how many words a name has.
 _WRITERS = frozenset(
     ("admin", "administrator", "editor", "staff", "redaktion", "guest", "webmaster")
 )
 _MAX_NAME_WORDS = 4
 #: From when on something can be had: now, or on a date.
 _AVAILABLE = re.compile(
-    r".*\bavailable(?: from| date)?|available from|move.?in.*|frei ab|bezugsfrei\w*.*|verfügbar ab|"
-    r"bezug\w*|disponible.*|入住.*|可入住.*",
+    r".*\bavailable(?: from| date)?|move.?in.*|frei ab|verfügbar ab|bezug.*|disponible.*|可?入住.*",
     re.IGNORECASE,
 )
 _NOW = re.compile(

@@ -61,7 +61,7 @@ _FOR_VISITORS = re.compile(
     r"(?:users?|account|welcome|visitors?|counter|clock|posted|markets|survey|reviews?|replies|answers|"
     r"discussion|votes|availability|stock|statistics|online)"
     r"(?:[-_]+(?:box|bar|links?|menu|names?|area|panel|block|wrapper|container|list|count\w*|items?|"
-    r"state|status|text|info|message|on|by|at|date|time|now|level|title|online|state))*(?!\S)",
+    r"state|status|text|info|message|on|by|at|date|time|now|level|title|online))*(?!\S)",
     re.IGNORECASE,
 )
 #: The same for numbers alone, which are those of counters elsewhere.

@@ -16,8 +16,9 @@ PICTURE = "picture"
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 #: What is the same on many pages, changes with the visit, or is a stand-in.
 _NO_PICTURE = re.compile(
-    r"avatar|emoji|icon|logo|sprite|badge|button|banner|captcha|placeholder|blank|spacer|lazy|"
-    r"loading|loader|pixel|transparent|default|no[-_]?image|gravatar|smil|qr|advert|sponsor",
+    r"(?<![a-z])(?:avatar|emoji|icon|logo|sprite|badge|button|banner|captcha|placeholder|blank|"
+    r"spacer|lazy|loading|loader|pixel|transparent|default|no[-_]?image|gravatar|smil(?:ey|ie)|qr|"
+    r"advert|sponsor)s?(?![a-z])",
     re.IGNORECASE,
 )
 _QUERY = re.compile(r"[?#].*")
@@ -34,7 +35,7 @@ _MIN_NAME = 3
 def pictures(content: Content) -> Iterator[Stated]:
     """Yield the pictures between the heading of a page and the end of its text."""
     for element in islice(content.lines("img"), MAX_FACTS):
-        name = "" if _is_small(element) or _is_none(element) else picture_name(_source(element))
+        name = "" if _is_small(element) or _is_stand_in(element) else picture_name(_source(element))
         if name:
             fact = Fact(PICTURE, name, is_field=True, is_around=True, is_line=True)
             yield Stated(element, "", name, fact, has_place=True)
@@ -56,7 +57,7 @@ def _source(element: HtmlElement) -> str:
     return next(filter(None, map(element.get, _SOURCES)), "")
 
 
-def _is_none(element: HtmlElement) -> bool:
+def _is_stand_in(element: HtmlElement) -> bool:
     return _NO_PICTURE.search(" ".join(names_of(element))) is not None
 
 
