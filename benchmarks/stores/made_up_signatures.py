@@ -39,7 +39,7 @@ class Maker:
             "n_text": 3000,
             "n_shown": 4000,
             # In the 17th place stands that it is no list.
-            "shown_digest": self._bytes.bytes(16) + b"\0" + self._bytes.bytes(12),
+            "shown_digest": self._bytes.bytes(16) + b"\0" + self._bytes.bytes(17),
             **parts,
         }
         return PageSignature(

@@ -28,6 +28,7 @@ from .facts.properties import page_properties
 from .headings import heading_text, main_heading
 from .kept_content import content_kept
 from .limits import PageLimits
+from .list_entries import ListedEntries, listed_entries
 from .page_lines import INLINE
 from .sanitizing import repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
@@ -71,6 +72,7 @@ class MainText(NamedTuple):
     :ivar heading: the heading that the title repeats most of, or else the first one.
     :ivar relative: addresses of media and linked files in the page's folder, or below it.
     :ivar base: the address that they are relative to; empty if it is the page's.
+    :ivar listed: its entries, if it is a list that was read as one and whose text tells them.
     """
 
     title: str
@@ -82,6 +84,7 @@ class MainText(NamedTuple):
     heading: str = ""
     relative: Sequence[str] = ()
     base: str = ""
+    listed: ListedEntries | None = None
 
 
 class Extractor(Protocol):
@@ -94,11 +97,14 @@ class Extractor(Protocol):
     def __call__(self, html: str, tree: HtmlElement, /) -> str | None: ...
 
 
-def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS) -> MainText:
+def read_page(
+    html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS, *, is_list: bool = False
+) -> MainText:
     """Parse a page and return its parts.
 
     The caller has checked the size of the body already, in bytes.
 
+    :param is_list: whether its entries are wanted as well.
     :raises LimitExceeded: if the page exceeds one of the other limits.
     :raises NeedsScripts: if the page hardly shows any of its content without scripts.
     :raises ExtractionError: if the parser or the extractor fails on it.
@@ -108,7 +114,7 @@ def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIM
         tree = _parsed_page(html, limits)
         if tree is None:
             return MainText("", "", "", "", html.encode("utf-8", "surrogatepass"))
-        page = _read_tree(html, tree, extractor)
+        page = _read_tree(html, tree, extractor, is_list=is_list)
     except (LimitExceeded, NeedsScripts):
         raise
     except Exception as error:
@@ -120,7 +126,7 @@ def read_page(html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIM
     return page
 
 
-def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
+def _read_tree(html: str, tree: HtmlElement, extractor: Extractor, *, is_list: bool) -> MainText:
     """Return the parts of a parsed page; invisible elements are removed from its tree.
 
     :raises NeedsScripts: if the page hardly shows any of its content without scripts.
@@ -144,7 +150,8 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor) -> MainText:
     facts = [*page_facts(body, heading, title, text), *properties]
     named = "" if heading is None else heading_text(heading)
     base = cast("str", _base(tree)).strip() if beside else ""
-    return MainText(title, text, shown, held, whole, facts, named, beside, base)
+    listed = listed_entries(body, title, text) if is_list else None
+    return MainText(title, text, shown, held, whole, facts, named, beside, base, listed)
 
 
 def read_fragment(markup: str, limits: PageLimits = _DEFAULT_LIMITS) -> MainText:

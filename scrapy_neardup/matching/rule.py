@@ -15,7 +15,7 @@ from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.facts import fields_differ, states_more
 from ..signatures.signature import PageSignature
-from ..text.titles import name_other_versions, title_words
+from ..text.titles import name_other_versions, one_names_archive, title_words
 from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .title_rules import headings_name_others, own_titles, titles_differ
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
@@ -328,8 +328,16 @@ def _size_ratio(page: PageSignature, other: PageSignature) -> float:
 
 
 def _are_same_list(page: PageSignature, other: PageSignature) -> bool:
-    """Are the pages two lists of the same entries, whatever their titles?"""
-    return page.is_list and other.is_list and page.shows_and_holds(other)
+    """Are the pages two lists of the same entries, whatever their names?
+
+    If only their entries are equal, one must be an archive, which lists again what others list: a
+    shop may have its wares below ``/category/``, or show the wares of all categories by scripts.
+    """
+    if not (page.is_list and other.is_list):
+        return False
+    if page.shows_and_holds(other):
+        return True
+    return page.lists_same(other) and one_names_archive(page.title, other.title)
 
 
 def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
@@ -338,10 +346,17 @@ def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _has_much_more(page: PageSignature, other: PageSignature, similarity: float) -> bool:
-    """Does one of two pages of a site that resemble little show much more, or have more text?"""
+    """Does one of two pages of a site that resemble little show much more, or have more text?
+
+    A manual's version may have a note more on each page, such as that there is a newer one.
+    """
+    if similarity >= MAX_SIMILARITY_BY_SIZE:
+        return False
+    if _size_ratio(page, other) < MIN_SHOWN_RATIO:
+        return True
     least, most = sorted((page.n_text, other.n_text))
-    is_small = _size_ratio(page, other) < MIN_SHOWN_RATIO or least < MIN_TEXT_RATIO * most
-    return similarity < MAX_SIMILARITY_BY_SIZE and is_small
+    has_note = most - least <= MIN_MORE_TEXT and name_other_versions(page.title, other.title)
+    return least < MIN_TEXT_RATIO * most and not has_note
 
 
 def _is_much_longer(page: PageSignature, other: PageSignature, similarity: float) -> bool:

@@ -7,12 +7,23 @@ from collections.abc import Callable
 from .._util.urls import is_list
 from ..hashing import power_sums
 from ..html.extraction import MainText
-from ..html.links.addresses import places
+from ..html.links.addresses import joined, places
+from ..html.list_entries import ListedEntries
 from ..text.idf import token_hashes
-from .signature import HELD, LED_TO_SIZE, LIST, NO_LIST, NO_WHOLE, SHOWN, WHOLE
+from .signature import (
+    ENTRIES_SIZE,
+    HELD,
+    LED_TO_SIZE,
+    LIST,
+    NO_ENTRIES,
+    NO_LIST,
+    NO_WHOLE,
+    SHOWN,
+    WHOLE,
+)
 
 #: Version of the digests, for the recipe of signatures.
-VERSION = "shown-11"
+VERSION = "shown-12"
 
 
 def shown_digest(
@@ -35,7 +46,22 @@ def shown_digest(
     led_to = places(page.relative, url, page.base)
     of_places = digest(_utf8("\n".join(led_to))) if led_to else bytes(LED_TO_SIZE)
     flag = LIST if page.whole and is_list(url) else NO_LIST
-    return b"".join((*digests, flag, held, of_places[:LED_TO_SIZE]))
+    entries = NO_ENTRIES
+    if page.listed is not None:
+        entries = digest(_utf8(_listed(page.listed, joined(url, page.base))))[:ENTRIES_SIZE]
+    return b"".join((*digests, flag, held, of_places[:LED_TO_SIZE], entries))
+
+
+def _listed(listed: ListedEntries, base: str) -> str:
+    """Return a list as one text, which does not depend on the order of its entries.
+
+    :param base: URL that addresses are relative to.
+    """
+    entries = {
+        "\n".join((address and joined(base, address), text, *lines))
+        for address, text, lines in listed.entries
+    }
+    return "\n\n".join((listed.text, *sorted(entries)))
 
 
 def _utf8(text: str) -> bytes:

@@ -16,15 +16,19 @@ from ..text.values import CODE
 from ..text.word_sums import NO_WORDS
 
 #: Parts of ``shown_digest``: whole page, visible text, other content, list flag, sums over the
-#: lines of the other content, and where its relative addresses lead.
+#: lines of the other content, where its relative addresses lead, and the entries of a list.
 WHOLE, SHOWN, HELD, LIST_FLAG = slice(6), slice(6, 11), slice(11, 16), slice(16, 17)
 SUMS = slice(17, 17 + power_sums.SIZE)
 LED_TO_SIZE = 4
 LED_TO = slice(SUMS.stop, SUMS.stop + LED_TO_SIZE)
+ENTRIES_SIZE = 5
+ENTRIES = slice(LED_TO.stop, LED_TO.stop + ENTRIES_SIZE)
+#: In the place of the digest of entries: the page was not read as a list.
+NO_ENTRIES = bytes(ENTRIES_SIZE)
 #: In the place of the whole page's digest: there is no page, but a fragment that is all content.
 NO_WHOLE = bytes(WHOLE.stop)
 #: Length of ``shown_digest``, unless it is empty.
-SHOWN_SIZE = LED_TO.stop
+SHOWN_SIZE = ENTRIES.stop
 LIST, NO_LIST = b"\1", b"\0"
 #: Length of ``body_digest``, unless it is empty.
 BODY_DIGEST_SIZE = 16
@@ -54,11 +58,11 @@ class PageSignature:
     :ivar text_digest: 16 bytes, keyed; equal for equal texts, punctuation included.
     :ivar n_text: characters of the main text without white space.
     :ivar n_shown: characters of all visible text without white space.
-    :ivar shown_digest: 29 bytes: keyed digests of the whole page (6; zeros for a field of an item),
+    :ivar shown_digest: 34 bytes: keyed digests of the whole page (6; zeros for a field of an item),
         of its visible text (5) and of its other content (5), a flag that says whether its URL is
         that of a list (1), sums over the lines of the other content (8), see
-        ``hashing/power_sums.py``, and where its relative addresses lead (4); empty if only the
-        text is known.
+        ``hashing/power_sums.py``, where its relative addresses lead (4), and the entries of a list
+        (5; zeros if it was not read as one); empty if only the text is known.
     :ivar recipe: digest of everything that the other fields depend on.
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
@@ -184,6 +188,15 @@ class PageSignature:
         """Return whether visible text and other content agree; false if only a text is known."""
         parts = slice(SHOWN.start, HELD.stop)
         return self.shown_digest[parts] == other.shown_digest[parts] != b""
+
+    def lists_same(self, other: PageSignature) -> bool:
+        """Return whether two lists have the same entries, text and other content.
+
+        Their names and their links to their other pages may differ, see ``html/list_entries.py``.
+        """
+        if self.shown_digest[ENTRIES] in (b"", NO_ENTRIES):
+            return False
+        return all(self.shown_digest[p] == other.shown_digest[p] for p in (HELD, LED_TO, ENTRIES))
 
     def holds_other(self, other: PageSignature) -> bool:
         """Return whether the visible text agrees but the other content differs.

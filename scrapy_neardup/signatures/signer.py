@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
-from .._util.urls import page_key, site_of
+from .._util.urls import is_list, page_key, site_of
 from ..exceptions import InvalidOption
 from ..hashing import minhash as sketch
 from ..hashing.minhash import ShingleKey, Sketch, shingle_hashes_of_each, sketches_of
@@ -163,7 +163,7 @@ class Signer:
         :raises ExtractionError: if the page cannot be read.
         """
         text = self._decoded(html, content_type, encoding)
-        page = self._with_value(ReadPage(url, self.read(text)), html)
+        page = self._with_value(ReadPage(url, self.read(text, is_list=is_list(url))), html)
         if self.is_lazy:
             page = self._with_quick_parts(page, quick_text(text, self.limits))
         return self.sign(page)[0]
@@ -183,7 +183,8 @@ class Signer:
         encoding: str | None = None,
     ) -> ReadPage:
         """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
-        return self._with_value(ReadPage(url, self.read(html, content_type, encoding)), html)
+        main = self.read(html, content_type, encoding, is_list=is_list(url))
+        return self._with_value(ReadPage(url, main), html)
 
     def _with_value(self, page: ReadPage, content: str | bytes) -> ReadPage:
         """Return a page with the method's value, if there is a method.
@@ -219,7 +220,7 @@ class Signer:
         is_read = quick.needs_reading or len(quick.passages) < MIN_PASSAGES
         main = MainText(quick.title, "", "")
         if is_read:
-            main = read_page(html, self._extract, self.limits)
+            main = self.read(html, is_list=is_list(url))
         return self._with_quick_parts(ReadPage(url, main, is_read=is_read), quick)
 
     def _with_quick_parts(self, page: ReadPage, quick: QuickText) -> ReadPage:
@@ -257,7 +258,12 @@ class Signer:
         return self._with_value(page, markup)
 
     def read(
-        self, html: str | bytes, content_type: str | None = None, encoding: str | None = None
+        self,
+        html: str | bytes,
+        content_type: str | None = None,
+        encoding: str | None = None,
+        *,
+        is_list: bool = False,
     ) -> MainText:
         """Return the parts of a page that its signature is made from.
 
@@ -265,11 +271,13 @@ class Signer:
         :param content_type: the Content-Type header, which may declare the encoding of bytes.
         :param encoding: encoding of the bytes, if known; overrides header and page, but not a byte
             order mark.
+        :param is_list: whether its URL is that of a list, whose entries are wanted as well.
         :raises LimitExceeded: if the page exceeds a limit.
         :raises NeedsScripts: if the page hardly shows any of its content without scripts.
         :raises ExtractionError: if the page cannot be read.
         """
-        return read_page(self._decoded(html, content_type, encoding), self._extract, self.limits)
+        html = self._decoded(html, content_type, encoding)
+        return read_page(html, self._extract, self.limits, is_list=is_list)
 
     def _decoded(self, html: str | bytes, content_type: str | None, encoding: str | None) -> str:
         self.limits.check_body(html)

@@ -221,13 +221,14 @@ def places(addresses: Iterable[str], url: str, base: str = "") -> list[str]:
     :param url: of the page.
     :param base: the address, relative to the page's, that they are relative to.
     """
-    folder = _joined(_SESSION.sub("", url), base)
+    folder = joined(_SESSION.sub("", url), base)
     if not folder_of(folder):
         return []
-    return [stable_address(_joined(folder, address)) for address in addresses]
+    return [stable_address(joined(folder, address)) for address in addresses]
 
 
-def _joined(url: str, address: str) -> str:
+def joined(url: str, address: str) -> str:
+    """Return the absolute form of an address that is relative to a URL, or an invalid one as is."""
     try:
         return urljoin(url, address)
     except ValueError:  # such as an IPv6 address without its bracket

@@ -18,6 +18,12 @@ NOTICE = (
 )
 
 
+NEWER_VERSION = (
+    "Superseded documentation: comprehensive recommendations are elsewhere, notwithstanding "
+    "incompatibilities."
+)
+
+
 def detector() -> NearDupDetector:
     """Takes the first paragraph for the main text, whatever else a page shows."""
     store = MemoryStore(b"a secret for tests")
@@ -434,6 +440,82 @@ def test_lists_of_the_same_entries_are_one_under_any_name(paths, rest, reason):
     assert why(detector(), one, other) == reason
 
 
+HEADLINES = words(11, 14), words(12, 14)
+
+
+def posts(*around: str, behind: str = "", order: int = 1) -> str:
+    """The body of a list of two posts."""
+    one, other = HEADLINES
+    entries = f"<li><a href=/1>{one}</a>{behind}</li>", f"<li><a href=/2>{other}</a></li>"
+    before, *after = around or ("",)
+    return f"{before}<ul>{''.join(entries[::order])}</ul>{''.join(after)}"
+
+
+ARCHIVE, TAG = "2024 Archives | Blog", "Kettles | Blog"
+TAGGED = "<h1>Posts about kettles</h1>"
+OTHER_PAGES = '<a href="/{0}/page/2">2</a> <a href="/{0}/3" rel=next>Older posts</a>'
+
+
+@pytest.mark.parametrize(
+    ("titles", "bodies", "reason"),
+    [
+        # without a name, and with other pages of its own
+        (
+            (ARCHIVE, TAG),
+            (
+                posts("", OTHER_PAGES.format("archives/2024")),
+                posts(TAGGED, OTHER_PAGES.format("tags/kettles")),
+            ),
+            "same_list",
+        ),
+        # in another order, beside a link to a place in the page
+        (
+            ("Archives: 2024 | Blog", "Tag: kettles | Blog"),
+            (
+                posts("<p>Year: 2024</p>"),
+                posts("<p>Tag: <b>kettles</b></p><a href=#top></a>", order=-1),
+            ),
+            "same_list",
+        ),
+        # neither is an archive: wares below /category/, beside a box of links
+        *(
+            (titles, (posts("<h1>Copper</h1>"), posts("<h1>Iron</h1>")), "title_differs")
+            for titles in (
+                ("Copper kettle | Shop", "Iron kettle | Shop"),
+                ("Category: copper | Shop", "Category: iron | Shop"),
+                ("Copper | Archives: kettles", "Iron | Archives: kettles"),
+            )
+        ),
+        # another entry, line, number, or name besides, and a sentence in the place of the name
+        *(
+            ((ARCHIVE, TAG), (posts(), body), "title_differs")
+            for body in (
+                posts(TAGGED, "<p><a href=/3>Pans</a></p>"),
+                posts(TAGGED, "<p><a href=/2?page=2>Pans</a></p>"),
+                posts(TAGGED, behind=" <i>Sold out</i>"),
+                posts("<h1>3 kettles</h1>"),
+                posts("<h1>Kettles</h1><p>All kettles</p>"),
+                posts("<h1>Kettles by day, by night and on Sundays</h1>"),
+            )
+        ),
+    ],
+)
+def test_archives_list_the_same_entries_under_another_name(titles, bodies, reason):
+    one, other = (
+        (f"https://a.example/{path}/", html(title, " ".join(HEADLINES), body))
+        for path, title, body in zip(("category/a", "category/b"), titles, bodies, strict=True)
+    )
+    assert why(detector(), one, other) == reason
+
+
+def test_but_not_if_scripts_may_show_them():
+    one, other = (
+        (f"https://a.example/tag/{n}/", html(title, NOTICE, f"{body}{posts()}"))
+        for n, (title, body) in enumerate(((ARCHIVE, ""), (TAG, TAGGED)))
+    )
+    assert why(detector(), one, other) == "title_differs"
+
+
 @pytest.mark.parametrize(
     ("titles", "reason"),
     [
@@ -505,6 +587,23 @@ def test_on_one_site_a_page_that_has_much_more_is_kept(count, rest, reason):
     changed = " ".join(text[:count] if count > 300 else replaced(text[:count], 0.03))
     other = ("https://a.example/2", html("Ferry", changed, rest))
     assert why(detector(), one, other) == reason
+
+
+@pytest.mark.parametrize(
+    ("title", "note", "reason"),
+    [
+        ("Updates | Handbook 2.4 documentation", NEWER_VERSION, "similar_text"),
+        ("Updates | Handbook 2.4 documentation", f"{NEWER_VERSION} Regardless!", "size_differs"),
+        ("Print: Updates | Handbook 1.2 documentation", NEWER_VERSION, "size_differs"),
+    ],
+)
+def test_a_version_of_a_manual_may_have_a_note_more(title, note, reason):
+    text = " ".join(article(40, 5))
+    one = "https://a.example/one", html("Updates | Handbook 1.2 documentation", text)
+    other = "https://a.example/other", html(title, f"{note} {text}")
+    judge = detector()
+    manual(judge, "a", "a")
+    assert why(judge, one, other) == reason
 
 
 @pytest.mark.parametrize(("more", "reason"), [(20, "similar_text"), (85, "size_differs")])
