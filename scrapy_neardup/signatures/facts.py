@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..html.facts.content import HEADING, Fact
 from ..html.facts.properties import TITLE_PROPERTY
 from ..text.idf import token_hashes
-from ..text.marks import marked_and_folded
+from ..text.marks import marked_and_folded_line
 from ..text.normalization import normalize
 from ..text.titles import MAX_PARTS, Segment, Title
 from ..text.values import CODE
@@ -84,7 +84,7 @@ def _codes_of_fields(fields: Iterable[Fact]) -> npt.NDArray[np.uint64]:
 
 
 def _text_hashes(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
-    return token_hashes([marked_and_folded(text).text for text in texts])
+    return token_hashes([*map(marked_and_folded_line, texts)])
 
 
 def _first_bits(hashes: npt.NDArray[np.uint64], count: int) -> npt.NDArray[np.uint64]:

@@ -6,6 +6,7 @@ Copies differ in counters, in the dates and times of a visit, and in what greets
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ...text.counters import (
     are_of_visits,
@@ -57,6 +58,8 @@ _GREETING = re.compile(
 )
 
 
+# Lines of menus and side bars recur on the pages of a site.
+@lru_cache(maxsize=4096)
 def told(line: str) -> str | None:
     """Return what a line says that is the same in each copy of a page, if anything."""
     if _PHONE.fullmatch(line):

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.signatures.signer import Signer
-from scrapy_neardup.text.marks import marked, marked_and_folded, without_marks
+from scrapy_neardup.text.marks import (
+    marked,
+    marked_and_folded,
+    marked_and_folded_line,
+    without_marks,
+)
 from scrapy_neardup.text.normalization import folded
 from scrapy_neardup.text.tokenization import ScriptTokenizer
 
@@ -46,6 +51,11 @@ def test_marks_change_nothing_else(text):
     found = marked_and_folded(text)
     assert without_marks(marked(text)) == text
     assert (without_marks(found.text), found.length) == folded(text)
+
+
+@given(TEXTS | st.text(max_size=200))
+def test_a_line_becomes_what_a_text_becomes(line):
+    assert marked_and_folded_line(line) == marked_and_folded(line).text
 
 
 @pytest.mark.parametrize(
