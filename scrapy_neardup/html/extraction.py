@@ -21,7 +21,7 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstru
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .code_listings import remove_line_numbers
 from .consent_overlays import remove_consent_overlays
-from .embedded_content import held_content, script_data
+from .embedded.content import held_content, script_data
 from .facts.content import Fact
 from .facts.page_facts import page_facts
 from .facts.properties import page_properties
@@ -64,7 +64,7 @@ class MainText(NamedTuple):
     :ivar text: main text.
     :ivar shown: all text of the body, menus included; text nodes separated by blanks.
     :ivar held: content besides the text, see
-        :func:`~scrapy_neardup.html.embedded_content.embedded_content`, script data and, if these
+        :func:`~scrapy_neardup.html.embedded.content.embedded_content`, script data and, if these
         contain text that is not shown, the title; ``None`` if only the text is known.
     :ivar whole: the whole page except comments, in UTF-8; empty if it is a part of one.
     :ivar facts: what the page states outside its main text, see

@@ -15,7 +15,7 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from .embedded_content import is_data
+from .embedded.content import is_data
 
 #: Ids, tags and attributes of the root elements of script applications.
 _ROOT_ID = re.compile(

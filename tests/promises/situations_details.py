@@ -210,3 +210,31 @@ def ads_are_found_again_whatever_is_around_them(site: Site) -> Any:
             site.put(f"/{view}/{n}", page(f"Flat {town}", body), content=town)
     site.index()
     return PromiseSpider
+
+
+#: Sizes of which a page marks its own.
+_SIZES = ("S", "M", "L", "XL")
+_MARKS = {
+    "a_class": ("<li class='size active'>{}</li>", "<li class=size>{}</li>"),
+    "an_attribute": ("<li role=radio aria-checked=true>{}</li>", "<li role=radio>{}</li>"),
+    "a_stroke": ("<li><s>{}</s></li>", "<li>{}</li>"),
+}
+
+
+def _add_marks() -> None:
+    for name, forms in _MARKS.items():
+
+        def build(site: Site, forms: tuple[str, str] = forms) -> Any:
+            text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
+            for own in _SIZES:
+                sizes = "".join(forms[size != own].format(size) for size in _SIZES)
+                body = f"<main><h1>Shirt</h1>{text}<ul>{sizes}</ul></main>"
+                site.put(f"/shirt/{own}", page("Shirt", body), content=str(_SIZES.index(own)))
+            site.index(*(f"/shirt/{own}" for own in _SIZES))
+            return PromiseSpider
+
+        build.__name__ = f"variants_whose_sizes_are_told_by_{name}"
+        situation(contents=len(_SIZES))(build)
+
+
+_add_marks()

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
-from ...html.embedded_content import files_of
+from ...html.embedded.content import files_of
 from ...html.limits import PageLimits
 from ...signatures.facts import without_lines
 from ...signatures.signature import PageSignature

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.utils.datatypes import LocalCache
 
-from ...html.embedded_content import files_of
+from ...html.embedded.content import files_of
 from ...html.limits import PageLimits
 from ...html.page_outline import FILE, SCRIPT, PageOutline
 from ...signatures.signature import PageSignature

@@ -76,7 +76,7 @@ _OF_PRICE = re.compile(r"price|preis|prix|precio|prezzo|cena|amount|cost|fee|ren
 _OF_LINKS = re.compile(
     r"(?<![a-z])(?:nav\w*|prev\w*|next|back|more|read\w*|btn|button|links?|menu|pager|skip|top|home|"
     r"edit|share|follow|download|reply|tags?|categor\w+|image|img|thumb\w*|logo|author|"
-    r"actions?|cta|title|heading|item)(?![a-z])",
+    r"actions?|cta|title|heading|item|active|current|selected)(?![a-z])",
     re.IGNORECASE,
 )
 _OF_EVENT = re.compile(

@@ -10,7 +10,7 @@ from typing import Any, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from ..embedded_content import has_rdfa
+from ..embedded.content import has_rdfa
 from .content import MAX_FACTS, MAX_STATED, Fact, is_beside, line_text
 from .pictures import picture_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_neardup.html.object_literals import assigned_literals
+from scrapy_neardup.html.embedded.object_literals import assigned_literals
 
 
 def named(script: str) -> list[list[tuple[str, str]]]:

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from .links.addresses import (
+from ..links.addresses import (
     IDENTIFIER,
     TOKEN_NAMES,
     VOLATILE_VALUE,
@@ -27,8 +27,9 @@ from .links.addresses import (
     stable_address,
     unprotected,
 )
-from .links.file_suffixes import is_file
+from ..links.file_suffixes import is_file
 from .object_literals import assigned_literals
+from .states import marked_states
 
 #: Elements with content in their attributes.
 _CONTENT_TAGS = (
@@ -185,6 +186,7 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
         found += map(stable_address, _style_urls(body))
     if "<svg" in html:
         found += cast("list[str]", _SVG(body))
+    found += marked_states(body)
     for element in _inert(body):
         if texts := [text.strip() for text in element.itertext()]:
             # Two lines at least: scripts may show another content on a page that lacks them.

@@ -1,0 +1,65 @@
+"""Finds what a page marks as chosen, sold out or struck: only that may tell two pages apart.
+
+Each variant of a product may have a page that shows all sizes and marks its own. Menus mark the
+entry of their page likewise, and each tab or slide the first of several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import cast
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from ..page_lines import short_text
+
+_ATTRIBUTES = ("aria-checked", "aria-selected", "aria-pressed", "aria-disabled")
+#: Names of states in classes, as in ``size--sold-out`` and ``is-active``.
+_STATE = re.compile(
+    r"(?:in)?active|(?:un|de)?selected|chosen|checked|current|disabled|(?:un)?available|"
+    r"(?:sold|crossed)-?out|(?:in|out-?of)-?stock|oos"
+)
+_BETWEEN_NAMES = re.compile(r"\s+|--|__")
+_STRUCK = frozenset(("s", "del", "strike"))
+#: The entries of menus are links, or have one.
+_MARKED = etree.XPath(
+    "descendant::*[self::s or self::del or self::strike or @aria-checked = 'true' or "
+    "@aria-selected = 'true' or @aria-pressed = 'true' or @aria-disabled = 'true' or "
+    "contains(@class, 'active') or contains(@class, 'selected') or contains(@class, 'chosen') or "
+    "contains(@class, 'checked') or contains(@class, 'current') or contains(@class, 'disabled') or "
+    "contains(@class, 'available') or contains(@class, 'out') or contains(@class, 'stock') or "
+    "contains(@class, 'oos')][not(ancestor-or-self::a or descendant::a or ancestor::nav)]"
+)
+#: Words of classes around what a visitor has chosen for the visit, not of what a page is about.
+_OF_CONTROLS = re.compile(
+    r"lang|locale|currenc|countr|theme|menu|nav|tab|pag(?:er|inat)|crumb|step|slide|carousel|"
+    r"gallery|filter|sort|view|modal|share|player|accordion|collaps|form|search",
+    re.IGNORECASE,
+)
+#: Characters of what is marked, and elements within it; so many elements around it are looked at.
+_MAX_LENGTH, _MAX_WITHIN, _MAX_AROUND = 80, 8, 4
+
+
+def marked_states(body: HtmlElement) -> Iterator[str]:
+    """Yield each state that is marked, and the text that has it, such as one of several sizes."""
+    for element in cast("list[HtmlElement]", _MARKED(body)):
+        state = element.tag if element.tag in _STRUCK else _state_of(element)
+        text = short_text(element, _MAX_WITHIN, _MAX_LENGTH) if state else ""
+        if text and not _is_of_controls(element):
+            yield f"{state}: {text}"
+
+
+def _state_of(element: HtmlElement) -> str:
+    """Return the state that attributes or classes of an element name; empty if they name none."""
+    said = (name for name in _ATTRIBUTES if element.get(name) == "true")
+    names = _BETWEEN_NAMES.split(element.get("class", "").lower())
+    named = filter(_STATE.fullmatch, (name.removeprefix("is-") for name in names))
+    return next(chain(said, named), "")
+
+
+def _is_of_controls(element: HtmlElement) -> bool:
+    around = islice(chain([element], element.iterancestors()), _MAX_AROUND)
+    return any(_OF_CONTROLS.search(each.get("class", "")) for each in around)
