@@ -238,3 +238,34 @@ def _add_marks() -> None:
 
 
 _add_marks()
+
+
+#: Sizes that wares of one text are sold in.
+_CHOICES = {
+    "options": (
+        "<form><select name=attribute_pa_size><option>Choose one</option><option>VALUE</option>"
+        "<option>XXL</option></select><select name=quantity><option>1</option><option>2</option>"
+        "</select><button>Buy</button></form>"
+    ),
+    "buttons": "<div class=size-swatches><button>VALUE</button><button>XXL</button></div>",
+    "labels": (
+        "<fieldset id=choose-size><label><input type=radio name=s value=1>VALUE</label>"
+        "<label><input type=radio name=s value=2>XXL</label></fieldset>"
+    ),
+    "numbers": "<p id=sizes><button>VALUE</button><button>58</button></p>",
+}
+
+
+def _add_choices() -> None:
+    for name, markup in _CHOICES.items():
+
+        def build(site: Site, name: str = name, markup: str = markup) -> Any:
+            layout = f"<main><h1>TITLE</h1>TEXT{markup}</main>"
+            values = ("38", "40", "42", "44") if name == "numbers" else ("S", "M", "Large", "Wide")
+            return ads(site, layout, values, "Shirt")
+
+        build.__name__ = f"shirts_whose_sizes_are_{name}"
+        situation(contents=4)(build)
+
+
+_add_choices()

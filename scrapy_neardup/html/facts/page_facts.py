@@ -20,6 +20,7 @@ from lxml.html import HtmlElement
 from ...text.signs.currencies import prices_in
 from ..headings import heading_above, heading_text
 from ..page_lines import last_line, solid
+from .choices import choices
 from .content import (
     HEADING,
     MAX_DESCENDANTS,
@@ -83,7 +84,7 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
         stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
         stated += [_rows_of_two(content), _code(content)]
         stated += [lines_above(content, main), lines_beside(content, is_in_text)]
-        stated.append(pictures(content))
+        stated += [pictures(content), choices(content)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)

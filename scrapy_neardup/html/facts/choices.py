@@ -1,0 +1,59 @@
+"""Finds what a page offers for choice: two wares of one text may be sold in other sizes.
+
+The options of a quantity, a language or an order of comments are those of the form, so only lists
+count that are called after what a ware may have several of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+
+from lxml.html import HtmlElement
+
+from .content import Content, Stated, line_text
+from .lines_beside import line_beside
+from .told_lines import told
+
+#: Names of what a ware may have several of, in classes and names of its list of choices.
+_OF_CHOICE = re.compile(
+    r"(?<![a-z])(?:sizes?|colou?rs?|variants?|variations?|swatch(?:es)?|flavou?rs?|materials?|"
+    r"editions?|capacit(?:y|ies)|storage|width|length|scent|finish|pack|gr(?:oe|ö)(?:ss|ß)en?|"
+    r"farben?|ausf(?:ue|ü)hrung|tailles?|couleurs?|tallas?|taglie?|colore|rozmiar|kolor|"
+    r"attribute_\w+|chima|yanse)(?![a-z])|尺寸|尺码|颜色|规格|サイズ|カラー",
+    re.IGNORECASE,
+)
+_NAMES = ("class", "id", "name", "aria-label", "data-option", "data-attribute")
+#: So many choices are looked at, and of each list so many; so many elements around one may name it.
+_MAX_LOOKED_AT, _MAX_CHOICES, _MAX_AROUND = 400, 40, 4
+_CHOICES = ("option", "button", "label")
+
+
+def choices(content: Content) -> Iterator[Stated]:
+    """Yield each list of choices in the surroundings, under the word that it is called by."""
+    lists: defaultdict[HtmlElement, list[str]] = defaultdict(list)
+    labels: dict[HtmlElement, str] = {}
+    offered = (each for each in content.elements() if each.tag in _CHOICES)
+    for element in islice(offered, _MAX_LOOKED_AT):
+        found = _named_list(element)
+        text = line_text(element) if found else None
+        if found and text:
+            lists[found[0]].append(text)
+            labels[found[0]] = found[1]
+    for each, texts in lists.items():
+        if len(texts) > 1 and not content.is_of_another(each):
+            line = " ".join(dict.fromkeys(texts[:_MAX_CHOICES]))
+            value = told(line) if any(map(str.isalpha, line)) else line
+            if value is not None:
+                yield line_beside(each, f"choice {labels[each]}", value)
+
+
+def _named_list(element: HtmlElement) -> tuple[HtmlElement, str] | None:
+    """Return the element around a choice that says what there is to choose, and what it says."""
+    for each in islice(element.iterancestors(), _MAX_AROUND):
+        found = _OF_CHOICE.search(" ".join(filter(None, map(each.get, _NAMES))))
+        if found:
+            return each, found[0].lower()
+    return None

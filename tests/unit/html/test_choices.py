@@ -1,0 +1,46 @@
+"""What is offered for choice tells pages of one text apart, and not how many or in what order."""
+
+from __future__ import annotations
+
+import pytest
+
+from scrapy_neardup import NearDupDetector
+from tests.support.texts import FERRY
+
+SELECT = "<select name={}><option>Choose</option><option>{}</option></select>"
+RELATED = (
+    "<div class=related><div class=card><a href=/2>Coat</a><p class=sizes><button>{0}</button>"
+    "<button>Other</button></p></div></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("markup", "values", "is_one"),
+    [
+        (SELECT.replace("{}", "attribute_pa_size", 1), "SM", False),
+        (SELECT.replace("{}", "options[Color]", 1), ("Red", "Blue"), False),
+        (SELECT.replace("{}", "taille", 1), ("38", "40"), False),
+        ("<ul class=swatches><li><button>{}</button><li><button>X</button></ul>", "SM", False),
+        ("<p id=Farbe><label>{}</label><label>X</label></p>", ("Rot", "Blau"), False),
+        # one copy without a choice; how many; a language; in what order; of another page
+        ("<p id={0}><label>{0}</label><label>X</label></p>", ("size", "form"), True),
+        (SELECT.replace("{}", "quantity", 1), ("2", "3"), True),
+        (SELECT.replace("{}", "language", 1), ("English", "Deutsch"), True),
+        (SELECT.replace("{}", "orderby", 1), ("Newest", "Oldest"), True),
+        (SELECT.replace("{}", "resize", 1), ("Small", "Large"), True),
+        ("<p class=size><button>{}</button></p>", ("Guide", "Table"), True),
+        (RELATED, "SM", True),
+    ],
+)
+def test_choices(markup, values, is_one):
+    detector = NearDupDetector()
+    pages = (
+        f"<html><title>Shirt</title><body><main><h1>Shirt</h1><p>{FERRY}</p>"
+        f"{markup.format(value)}<p>{n} views</p></main>"
+        for n, value in zip((51, 77), values, strict=True)
+    )
+    first, second = (
+        detector.check(url=f"https://a.example/{n}", html=page) for n, page in enumerate(pages)
+    )
+    assert first.kind == "new"
+    assert (second.kind == "duplicate") is is_one
