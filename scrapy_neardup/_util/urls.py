@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from urllib.parse import unquote, urlsplit
 
 import tldextract
@@ -43,6 +43,8 @@ _OF_FRONT_PAGE = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
+_PAGE_OF_LIST = re.compile(r"/page[-_/]?\d+$", re.IGNORECASE)
+_OF_LIST_PAGE = re.compile(r"(?:page|paged|pg|p|start|offset)=\d+", re.IGNORECASE)
 
 
 def page_key(url: str) -> str:
@@ -116,12 +118,9 @@ def is_list(url: str) -> bool:
         parts = urlsplit(url)
     except ValueError:
         return False
-    segments = [part for part in unquote(parts.path).lower().split("/") if part]
-    if segments and _INDEX.match(segments[-1]):
-        del segments[-1]
+    segments = _segments(parts.path)
     if not segments:
         return all(map(_OF_FRONT_PAGE.match, filter(None, parts.query.split("&"))))
-    segments[-1] = _SUFFIX.sub("", segments[-1])
     if not _LIST_SEGMENTS.isdisjoint(segments) or _NUMBERED_PAGE.match(segments[-1]):
         return True
     if any(before == "page" and after.isdecimal() for before, after in pairwise(segments)):
@@ -132,6 +131,48 @@ def is_list(url: str) -> bool:
             return _is_date(rest, _YEAR_OF_ARCHIVE) or index == len(segments) - 1
     is_of_posts = _OF_POSTS.fullmatch(segments[0]) is not None
     return _is_date(segments) or (is_of_posts and _is_date(segments[1:]))
+
+
+def is_dated_list(url: str) -> bool:
+    """Return whether a URL is that of the archive of a year, a month or a day.
+
+    Its date may be alone, or behind segments of posts: ``/2024/05``, ``/blog/archives/2024``.
+    """
+    if not is_list(url):
+        return False
+    segments = _segments(urlsplit(url).path)
+    of_posts = takewhile(lambda s: s in _ARCHIVE_SEGMENTS or _OF_POSTS.fullmatch(s), segments)
+    return _is_date(segments[len([*of_posts]) :], _YEAR_OF_ARCHIVE)
+
+
+def _segments(path: str) -> list[str]:
+    """Return the segments of a path in lower case, without ``index.html`` and suffixes of pages."""
+    segments = [part for part in unquote(path).lower().split("/") if part]
+    if segments and _INDEX.match(segments[-1]):
+        del segments[-1]
+    segments[-1:] = [_SUFFIX.sub("", each) for each in segments[-1:]]
+    return segments
+
+
+def is_page_of_list(url: str, list_url: str) -> bool:
+    """Return whether a URL is that of another page of a list, as by its number."""
+    try:
+        parts, of_list = urlsplit(url), urlsplit(list_url)
+    except ValueError:
+        return False
+    (path, number), (list_path, _) = (_without_number(each.path) for each in (parts, of_list))
+    if (parts.netloc, path) != (of_list.netloc, list_path):
+        return False
+    return bool(number) or _OF_LIST_PAGE.fullmatch(parts.query) is not None
+
+
+def _without_number(path: str) -> tuple[str, str]:
+    """Return the path of a list, and what names the page of it that a path leads to, if any."""
+    path = path.rstrip("/")
+    folder, _, name = path.rpartition("/")
+    path = folder if _INDEX.match(name) else path
+    found = _PAGE_OF_LIST.search(path)
+    return (path[: found.start()], found[0]) if found else (path, "")
 
 
 def _is_date(segments: list[str], year: re.Pattern[str] = _YEAR) -> bool:

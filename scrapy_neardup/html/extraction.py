@@ -98,13 +98,13 @@ class Extractor(Protocol):
 
 
 def read_page(
-    html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS, *, is_list: bool = False
+    html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS, *, list_url: str = ""
 ) -> MainText:
     """Parse a page and return its parts.
 
     The caller has checked the size of the body already, in bytes.
 
-    :param is_list: whether its entries are wanted as well.
+    :param list_url: its URL, if it is that of a list, whose entries are wanted as well.
     :raises LimitExceeded: if the page exceeds one of the other limits.
     :raises NeedsScripts: if the page hardly shows any of its content without scripts.
     :raises ExtractionError: if the parser or the extractor fails on it.
@@ -114,7 +114,7 @@ def read_page(
         tree = _parsed_page(html, limits)
         if tree is None:
             return MainText("", "", "", "", html.encode("utf-8", "surrogatepass"))
-        page = _read_tree(html, tree, extractor, is_list=is_list)
+        page = _read_tree(html, tree, extractor, list_url)
     except (LimitExceeded, NeedsScripts):
         raise
     except Exception as error:
@@ -126,7 +126,7 @@ def read_page(
     return page
 
 
-def _read_tree(html: str, tree: HtmlElement, extractor: Extractor, *, is_list: bool) -> MainText:
+def _read_tree(html: str, tree: HtmlElement, extractor: Extractor, list_url: str) -> MainText:
     """Return the parts of a parsed page; invisible elements are removed from its tree.
 
     :raises NeedsScripts: if the page hardly shows any of its content without scripts.
@@ -149,8 +149,8 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor, *, is_list: b
     heading = main_heading(body, title)
     facts = [*page_facts(body, heading, title, text), *properties]
     named = "" if heading is None else heading_text(heading)
-    base = cast("str", _base(tree)).strip() if beside else ""
-    listed = listed_entries(body, title, text) if is_list else None
+    base = cast("str", _base(tree)).strip() if beside or list_url else ""
+    listed = listed_entries(body, title, text, list_url, base) if list_url else None
     return MainText(title, text, shown, held, whole, facts, named, beside, base, listed)
 
 

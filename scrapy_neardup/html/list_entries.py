@@ -14,30 +14,38 @@ from typing import NamedTuple, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from ..text.titles import title_parts
+from .._util.urls import is_page_of_list
+from ..text.normalization import normalize
+from ..text.titles import LIST_KINDS, title_parts
+from .links.addresses import joined
 from .page_lines import INLINE, solid
 
-#: A link to another page of the same list: it has such a word in ``rel``, or no letter in its text
-#: and such an address.
-_OTHER_PAGE = frozenset(("prev", "previous", "next"))
-_OF_OTHER_PAGE = re.compile(r"\bpage[/_=-]?\d|[?&](?:paged?|pg|p|start|offset)=\d", re.IGNORECASE)
-_LETTER = re.compile(r"[^\W\d_]")
-#: Words of ASCII letters, numbers, and words of other letters; Chinese has no blanks between them.
-_ASCII_WORD, _NUMBER = re.compile(r"[a-z][a-z\d]+"), re.compile(r"\d+")
-_OTHER_WORD = re.compile(r"[^\W\da-z]{2,}")
+#: Words that say of a line that it names a list.
+_OF_NAMES = (
+    "a about all and articles browsing by day entries filed for from in items listed month months "
+    "of on posted posts results showing stories tagged the under viewing with year years"
+)
+_NAMES_LIST = re.compile(
+    rf"\b(?:{'|'.join([*_OF_NAMES.split(), *LIST_KINDS])})\b|"
+    "正在|查看|浏览|显示|文章|分类|目录|标签|归档|存档|所有|全部|下|的|年|月|日"
+)
+_WORD = re.compile(r"[a-z]+|\d+|[^\W\da-z]+")
+_LETTER = re.compile(r"\w")
+#: The longest line that does.
+_MAX_NAME = 80
 #: Entries that the main text names by so many characters must make up this part of it: the links of
 #: a menu, and the terms of delivery, are shown with any list.
 _MIN_NAME, _MIN_SHARE = 8, 0.5
 #: Characters of the main text that are searched for entries, all in all.
 _MAX_SEARCHED = 1 << 26
-#: A line that repeats a title has no more characters than this besides the title's words.
-_MAX_MORE = 24
+#: Values of ``rel`` of links to the pages before and behind.
+_OTHER_PAGE = frozenset(("prev", "previous", "next"))
 
 
 class Entry(NamedTuple):
     """A link, and the lines behind it up to the next link.
 
-    :ivar address: as it is written; empty before the first link.
+    :ivar address: absolute; empty before the first link.
     """
 
     address: str
@@ -52,23 +60,27 @@ class ListedEntries(NamedTuple):
     entries: Sequence[Entry]
 
 
-def listed_entries(body: HtmlElement, title: str, main: str) -> ListedEntries | None:
+def listed_entries(
+    body: HtmlElement, title: str, main: str, url: str, base: str
+) -> ListedEntries | None:
     """Return the entries of a list; ``None`` if its main text says little of them.
 
     Scripts may show the entries of such a list.
 
     :param body: of the page, from which invisible elements have been removed.
     :param main: the main text.
+    :param url: of the list.
+    :param base: the address, relative to the URL, that addresses are relative to.
     """
-    parts = title_parts(title)
-    # The last part is mostly the name of the site, which other lines repeat as well.
-    title = " ".join(parts[:-1] or parts)
-    name = None
+    name, base = None, joined(url, base)
+    of_title = _words_of(title)
     entries = [Entry("", "", [])]
     for item in _lines_and_links(body):
         if isinstance(item, Entry):
-            entries.append(item)
-        elif name is None and _repeats(item.casefold(), title):
+            address = joined(base, item.address)
+            if not is_page_of_list(address, url):
+                entries.append(item._replace(address=address))
+        elif name is None and _only_repeats(item, of_title):
             name = solid(item)
         else:
             entries[-1].lines.append(item)
@@ -105,8 +117,8 @@ def _lines_and_links(body: HtmlElement) -> Iterator[str | Entry]:
             pieces.clear()
         if is_link:
             walk.skip_subtree()
-            text = _line(cast("Iterator[str]", element.itertext()))
-            if not _leads_to_other_page(element, text):
+            if _OTHER_PAGE.isdisjoint(element.get("rel", "").lower().split()):
+                text = _line(cast("Iterator[str]", element.itertext()))
                 yield Entry(element.get("href", ""), text, [])
         elif event == "start":
             pieces.append(element.text or "")
@@ -125,22 +137,16 @@ def _line(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).split())
 
 
-def _leads_to_other_page(link: HtmlElement, text: str) -> bool:
-    """Does a link lead to another page of the list that it is on?"""
-    if not _OTHER_PAGE.isdisjoint(link.get("rel", "").lower().split()):
-        return True
-    return bool(_OF_OTHER_PAGE.search(link.get("href", ""))) and not _LETTER.search(text)
+def _words_of(title: str) -> re.Pattern[str]:
+    """Return what matches the words of a title, but for its last part: mostly the site's name."""
+    parts = title_parts(title)
+    words = sorted(_WORD.findall(" ".join(parts[:-1] or parts)), key=len, reverse=True)
+    return re.compile(rf"(?<![a-z\d])(?:{'|'.join(words)})(?![a-z\d])" if words else "(?!)")
 
 
-def _repeats(line: str, name: str) -> bool:
-    """Does a line repeat words of a name, beside few others and no other number?
-
-    :param line: in lower case, as the name is.
-    """
-    numbers = set(_NUMBER.findall(name))
-    if not numbers.issuperset(_NUMBER.findall(line)):
+def _only_repeats(line: str, of_title: re.Pattern[str]) -> bool:
+    """Does a line repeat words of a title, and say besides only that it names a list?"""
+    if len(line) > _MAX_NAME:
         return False
-    words = numbers.union(_ASCII_WORD.findall(name))
-    own = [word for word in (*_ASCII_WORD.findall(line), *_NUMBER.findall(line)) if word in words]
-    own += [word for word in _OTHER_WORD.findall(name) if word in line]
-    return bool(own) and len(line) - sum(map(len, own)) <= _MAX_MORE
+    rest, n_repeated = of_title.subn(" ", normalize(line))
+    return n_repeated > 0 and _LETTER.search(_NAMES_LIST.sub(" ", rest)) is None

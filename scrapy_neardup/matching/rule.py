@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._util.urls import is_dated_list
 from .._util.validation import require_number
 from ..exceptions import InvalidOption, SignatureMismatch
 from ..hashing.minhash import resemblance
@@ -15,7 +16,7 @@ from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.facts import fields_differ, states_more
 from ..signatures.signature import PageSignature
-from ..text.titles import name_other_versions, one_names_archive, title_words
+from ..text.titles import name_other_versions, title_words
 from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .title_rules import headings_name_others, own_titles, titles_differ
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
@@ -330,14 +331,15 @@ def _size_ratio(page: PageSignature, other: PageSignature) -> float:
 def _are_same_list(page: PageSignature, other: PageSignature) -> bool:
     """Are the pages two lists of the same entries, whatever their names?
 
-    If only their entries are equal, one must be an archive, which lists again what others list: a
-    shop may have its wares below ``/category/``, or show the wares of all categories by scripts.
+    If only their entries are equal, one must be the archive of a year, a month or a day, which
+    lists again what others list: a shop may have its wares below ``/category/``, or show those of
+    each category by scripts.
     """
     if not (page.is_list and other.is_list):
         return False
     if page.shows_and_holds(other):
         return True
-    return page.lists_same(other) and one_names_archive(page.title, other.title)
+    return is_dated_list(page.url) != is_dated_list(other.url) and page.lists_same(other)
 
 
 def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .._util.urls import are_on_one_host
 from ..signatures.signature import PageSignature
 from ..text.value_differences import Difference, agreement, difference
-from ..text.values import MAX_VALUES, numbers_were_replaced
+from ..text.values import MAX_VALUES, dates_were_exchanged, numbers_were_replaced
 from ..text.word_sums import WordSums, choices_differ, name_was_replaced
 
 
@@ -95,7 +95,11 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
     # If it is not even, a heading that one text lacks may stand against a word of the other one.
     is_even = sums[:3] == others[:3]
     if not _are_lists(page, other):
-        numbers_differ, dates_differ = numbers_were_replaced(page.value_codes, other.value_codes)
+        values, other_values = page.value_codes, other.value_codes
+        numbers_differ, dates_differ = numbers_were_replaced(
+            values, other_values, as_many=found.added > 0
+        )
+        dates_differ |= dates_were_exchanged(values, other_values)
         if dates_differ or (numbers_differ and (is_even or found.added <= MAX_ADDED_TO_REPLACED)):
             return True
     names_differ = found.words > 0 and found.added <= MAX_ADDED_TO_REPLACED * found.words
@@ -112,7 +116,7 @@ def _only_number_differs(page: PageSignature, other: PageSignature, found: Diffe
     if found.added or found.replaced != 1 or _is_cut(page, other):
         return False
     values = (each.value_codes[each.n_heading :] for each in (page, other))
-    return any(numbers_were_replaced(*values))
+    return any(numbers_were_replaced(*values, as_many=True))
 
 
 def each_adds_values(page: PageSignature, other: PageSignature) -> bool:

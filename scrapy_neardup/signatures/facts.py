@@ -154,10 +154,10 @@ def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool
         return False
     fields, others = (_codes(each, _FIELD) for each in (page, other))
     own, others_own = (_labels(each) for each in (fields - others, others - fields))
-    common = own & others_own
-    if not same_title:
-        common = {label for label in common if not label % 2} - {_title_label()}
-    return bool(common)
+    if same_title:
+        # A value that is too long for a field is a line.
+        return not {label // 2 for label in own}.isdisjoint(label // 2 for label in others_own)
+    return bool({label for label in own & others_own if not label % 2} - {_title_label()})
 
 
 def without_lines(facts: bytes) -> bytes:

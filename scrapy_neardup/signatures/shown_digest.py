@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .._util.urls import is_list
 from ..hashing import power_sums
 from ..html.extraction import MainText
-from ..html.links.addresses import joined, places
+from ..html.links.addresses import places
 from ..html.list_entries import ListedEntries
 from ..text.idf import token_hashes
 from .signature import (
@@ -48,19 +48,13 @@ def shown_digest(
     flag = LIST if page.whole and is_list(url) else NO_LIST
     entries = NO_ENTRIES
     if page.listed is not None:
-        entries = digest(_utf8(_listed(page.listed, joined(url, page.base))))[:ENTRIES_SIZE]
+        entries = digest(_utf8(_listed(page.listed)))[:ENTRIES_SIZE]
     return b"".join((*digests, flag, held, of_places[:LED_TO_SIZE], entries))
 
 
-def _listed(listed: ListedEntries, base: str) -> str:
-    """Return a list as one text, which does not depend on the order of its entries.
-
-    :param base: URL that addresses are relative to.
-    """
-    entries = {
-        "\n".join((address and joined(base, address), text, *lines))
-        for address, text, lines in listed.entries
-    }
+def _listed(listed: ListedEntries) -> str:
+    """Return a list as one text, which does not depend on the order of its entries."""
+    entries = {"\n".join((address, text, *lines)) for address, text, lines in listed.entries}
     return "\n\n".join((listed.text, *sorted(entries)))
 
 

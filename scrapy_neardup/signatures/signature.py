@@ -241,7 +241,9 @@ class PageSignature:
         flag = LIST if is_list(url) else NO_LIST
         shown = self.shown_digest
         if shown:
-            shown = shown[: LIST_FLAG.start] + flag + shown[LIST_FLAG.stop :]
+            # Its entries lead elsewhere.
+            rest = shown[LIST_FLAG.stop : ENTRIES.start]
+            shown = b"".join((shown[: LIST_FLAG.start], flag, rest, NO_ENTRIES))
         return replace(self, url=url, key=page_key(url), site=site_of(url), shown_digest=shown)
 
     def __str__(self) -> str:

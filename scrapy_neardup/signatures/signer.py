@@ -163,7 +163,7 @@ class Signer:
         :raises ExtractionError: if the page cannot be read.
         """
         text = self._decoded(html, content_type, encoding)
-        page = self._with_value(ReadPage(url, self.read(text, is_list=is_list(url))), html)
+        page = self._with_value(ReadPage(url, self.read(text, list_url=_list_url(url))), html)
         if self.is_lazy:
             page = self._with_quick_parts(page, quick_text(text, self.limits))
         return self.sign(page)[0]
@@ -183,7 +183,7 @@ class Signer:
         encoding: str | None = None,
     ) -> ReadPage:
         """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
-        main = self.read(html, content_type, encoding, is_list=is_list(url))
+        main = self.read(html, content_type, encoding, list_url=_list_url(url))
         return self._with_value(ReadPage(url, main), html)
 
     def _with_value(self, page: ReadPage, content: str | bytes) -> ReadPage:
@@ -220,7 +220,7 @@ class Signer:
         is_read = quick.needs_reading or len(quick.passages) < MIN_PASSAGES
         main = MainText(quick.title, "", "")
         if is_read:
-            main = self.read(html, is_list=is_list(url))
+            main = self.read(html, list_url=_list_url(url))
         return self._with_quick_parts(ReadPage(url, main, is_read=is_read), quick)
 
     def _with_quick_parts(self, page: ReadPage, quick: QuickText) -> ReadPage:
@@ -263,7 +263,7 @@ class Signer:
         content_type: str | None = None,
         encoding: str | None = None,
         *,
-        is_list: bool = False,
+        list_url: str = "",
     ) -> MainText:
         """Return the parts of a page that its signature is made from.
 
@@ -271,13 +271,13 @@ class Signer:
         :param content_type: the Content-Type header, which may declare the encoding of bytes.
         :param encoding: encoding of the bytes, if known; overrides header and page, but not a byte
             order mark.
-        :param is_list: whether its URL is that of a list, whose entries are wanted as well.
+        :param list_url: its URL, if it is that of a list, whose entries are wanted as well.
         :raises LimitExceeded: if the page exceeds a limit.
         :raises NeedsScripts: if the page hardly shows any of its content without scripts.
         :raises ExtractionError: if the page cannot be read.
         """
         html = self._decoded(html, content_type, encoding)
-        return read_page(html, self._extract, self.limits, is_list=is_list)
+        return read_page(html, self._extract, self.limits, list_url=list_url)
 
     def _decoded(self, html: str | bytes, content_type: str | None, encoding: str | None) -> str:
         self.limits.check_body(html)
@@ -372,6 +372,10 @@ class Signer:
 
 def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def _list_url(url: str) -> str:
+    return url if is_list(url) else ""
 
 
 def _heading_length(tokens: Spans, title: Title) -> int:

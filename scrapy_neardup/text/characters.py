@@ -60,6 +60,11 @@ def are_in(codes: CodePoints, few: npt.NDArray[np.uint32]) -> npt.NDArray[np.boo
     return are_in
 
 
+def are_digits(codes: CodePoints) -> npt.NDArray[np.bool_]:
+    """Return whether each character is one of the ten digits."""
+    return (codes >= ord("0")) & (codes <= ord("9"))
+
+
 def are_cut_into_pairs(codes: CodePoints) -> npt.NDArray[np.bool_]:
     """Return whether each character is one of Thai, Lao, Burmese or Khmer.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .characters import CodePoints, are_in
+from .characters import CodePoints, are_digits, are_in
 from .tokenization import Spans
 
 #: Characters between the numbers of dates and times, and after them.
@@ -52,13 +52,13 @@ def are_of_dates(
         return spans.codes.take(where, mode="clip")
 
     century = at(starts).astype(np.uint32) * 256 + at(starts + 1)
-    is_year = (lengths == 4) & are_in(century, _CENTURIES) & _is_digit(at(ends - 1))
+    is_year = (lengths == 4) & are_in(century, _CENTURIES) & are_digits(at(ends - 1))
     is_short = lengths <= 2
     # Minutes have two digits: 3:1 is a score.
     is_minute = (at(starts - 1) != _COLON) | (lengths == 2)
-    before = are_in(at(starts - 1), _BETWEEN) & _is_digit(at(starts - 2)) & (starts > 1)
-    is_hour = (at(ends) != _COLON) | _is_digit(at(ends + 2))
-    after = are_in(at(ends), _BETWEEN) & _is_digit(at(ends + 1))
+    before = are_in(at(starts - 1), _BETWEEN) & are_digits(at(starts - 2)) & (starts > 1)
+    is_hour = (at(ends) != _COLON) | are_digits(at(ends + 2))
+    after = are_in(at(ends), _BETWEEN) & are_digits(at(ends + 1))
     is_named = near_month | are_in(at(ends), _AFTER)
     is_linked = (before & is_minute | after & is_hour) & ~_are_scores(spans, places, before, after)
     is_linked &= ~_are_no_times(spans, places)
@@ -74,15 +74,15 @@ def are_of_visits(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
     def at(where: npt.NDArray[np.intp]) -> CodePoints:
         return spans.codes.take(where, mode="clip")
 
-    is_hour = (at(ends) == _COLON) & _is_digit(at(ends + 1))
-    is_behind = (at(starts - 1) == _COLON) & _is_digit(at(starts - 2)) & (starts > 1)
+    is_hour = (at(ends) == _COLON) & are_digits(at(ends + 1))
+    is_behind = (at(starts - 1) == _COLON) & are_digits(at(starts - 2)) & (starts > 1)
     is_full = are_in(at(np.where(is_behind, ends - 1, ends + 2)), _LAST_OF_MINUTES)
     # With seconds there are two colons.
     has_seconds = np.where(is_hour, (at(ends + 3) == _COLON) | is_behind, at(starts - 4) == _COLON)
     # Of 19時30分 the minutes stand behind a character, as the hour does.
     minutes = are_in(at(ends), _AFTER_MINUTES) & ~are_in(at(ends - 1), _LAST_OF_MINUTES)
-    behind_hour = np.where(_is_digit(at(ends + 2)), ends + 2, ends + 1)
-    has_minutes = are_in(at(ends), _AFTER_HOURS) & _is_digit(at(ends + 1))
+    behind_hour = np.where(are_digits(at(ends + 2)), ends + 2, ends + 1)
+    has_minutes = are_in(at(ends), _AFTER_HOURS) & are_digits(at(ends + 1))
     is_odd_hour = has_minutes & ~are_in(at(behind_hour), _LAST_OF_MINUTES)
     is_odd: npt.NDArray[np.bool_] = (is_hour | is_behind) & (~is_full | has_seconds)
     return (is_odd & ~_are_no_times(spans, places)) | minutes | is_odd_hour
@@ -116,14 +116,14 @@ def _are_no_times(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.
         found: npt.NDArray[np.bool_] = (tens < _TWO) | ((tens == _TWO) & (units <= _FOUR))
         return found
 
-    is_before = (at(ends) == _COLON) & _is_digit(at(ends + 1))
-    is_behind = (at(starts - 1) == _COLON) & _is_digit(at(starts - 2)) & (starts > 1)
+    is_before = (at(ends) == _COLON) & are_digits(at(ends + 1))
+    is_behind = (at(starts - 1) == _COLON) & are_digits(at(starts - 2)) & (starts > 1)
     is_hour = is_behind | (lengths == 1) | ((lengths == 2) & are_hours(at(starts), at(starts + 1)))
     # Seconds stand behind two digits that are minutes.
     is_second = (at(starts - 4) == _COLON) & (starts > 3)
-    has_tens = _is_digit(at(starts - 3)) & (starts > 2)
+    has_tens = are_digits(at(starts - 3)) & (starts > 2)
     is_behind_hour = ~has_tens | (
-        are_hours(at(starts - 3), at(starts - 2)) & ~(_is_digit(at(starts - 4)) & (starts > 3))
+        are_hours(at(starts - 3), at(starts - 2)) & ~(are_digits(at(starts - 4)) & (starts > 3))
     )
     is_minute = (at(starts) <= _FIVE) & (is_second | is_behind_hour)
     no_hour = is_before & ~(is_hour & (at(ends + 1) <= _FIVE))
@@ -173,8 +173,3 @@ def _are_dotted(
         found[1:-1] |= year_last | year_first
         found[2:] |= year_first
     return found
-
-
-def _is_digit(codes: CodePoints) -> npt.NDArray[np.bool_]:
-    is_digit: npt.NDArray[np.bool_] = (codes >= _ZERO) & (codes <= _NINE)
-    return is_digit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 
 import regex
 
@@ -22,12 +22,6 @@ LIST_KINDS = frozenset(
     "kategorie kategorien schlagwort schlagwörter thema catégorie catégories étiquette étiquettes "
     "rubrique mot-clé categoría categorías etiqueta etiquetas categoria categorie etichetta tema "
     "рубрика категория метка тег カテゴリー カテゴリ タグ 카테고리 태그".split()
-)
-
-#: Words for archives, which list again what other lists have, normalised.
-_ARCHIVES = frozenset(
-    "archive archives 归档 存档 archiv archivo archivos archivio arquivo arquivos архив アーカイブ "
-    "아카이브".split()
 )
 
 #: Words of notes on an edited text, normalised: "Night bus returns (updated)".
@@ -122,15 +116,6 @@ def title_parts(title: str) -> list[str]:
 def title_of(parts: Iterable[Iterable[str]]) -> Title:
     """Return the title whose parts have these words."""
     return tuple(filter(None, map(tuple, parts)))
-
-
-def one_names_archive(title: Title, other: Title) -> bool:
-    """Return whether the parts that only one of two titles has name an archive.
-
-    ``Archives: 2014 | Blog`` and ``Kettles | Blog`` do, ``Report | Archives`` and
-    ``Interview | Archives`` do not.
-    """
-    return not _ARCHIVES.isdisjoint(chain.from_iterable(set(title) ^ set(other)))
 
 
 def title_words(title: Title) -> frozenset[str]:

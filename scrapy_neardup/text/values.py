@@ -19,17 +19,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .characters import BLANK, are_cut_into_pairs, are_in
+from .characters import are_cut_into_pairs, are_in
 from .dates import are_near, are_of_dates, are_of_visits, are_years_of_facts
 from .idf import IdfTable, token_hashes
 from .known_words import MONTHS, NAMES
-from .marks import RAISED
+from .signs.numbers import are_after_noon, are_negative, are_of_codes, are_parts, have_sign_behind
 from .signs.symbols import symbols_of
 from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-14"
+VERSION = "values-15"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -46,20 +46,15 @@ _CODES = 2**30
 _OF_VISIT, _DATE_OF_VISIT = np.uint32(1), np.uint32(2)
 _FLAGS = _OF_VISIT | _DATE_OF_VISIT
 _UNUSED_BITS = np.uint64(34)
+#: What distinguishes the code of a number that goes on, that follows on another one, and that is an
+#: hour after noon: any bits but the flags and those of the range.
+_HAS_MORE, _FOLLOWS, _AFTER_NOON = (np.uint32(bits << 2) for bits in (0x2A5F13, 0x51C6E9, 0x1B3D87))
 FIRST_NUMBER, FIRST_OF_DATE, FIRST_SIGNED = _CODES, 2 * _CODES, 3 * _CODES
 
 #: Characters between thousands, and how many digits stand behind them.
 _THOUSANDS, _OF_THOUSANDS = np.array(list(map(ord, ",.'’ ")), np.uint32), 3
-#: Signs of a negative number, and what stands before one that is no dash.
-_MINUS = np.array(list(map(ord, "-−–")), np.uint32)
-_BEFORE_MINUS = np.array(list(map(ord, " \n(")), np.uint32)
-#: What stands behind a number in per mille, or one with raised digits.
-_PER_MILLE = np.array(list(map(ord, "‰‱")), np.uint32)
-_BEHIND = np.array([ord(RAISED), *_PER_MILLE], np.uint32)
 #: Of pairs of characters, one of 1,024 is taken at least.
 _MAX_HALVINGS = 11
-#: Letters of codes, and the least length of a number behind them.
-_N_LETTERS, _MIN_IN_CODE = 26, 3
 
 
 class _Known(NamedTuple):
@@ -181,8 +176,7 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         symbols are found.
     :param heading: number of tokens of its heading.
     """
-    is_month = codes >= FIRST_OF_DATE
-    if is_month.any():
+    if (is_month := codes >= FIRST_OF_DATE).any():
         # "May" is also a verb.
         is_month &= are_near((codes >= FIRST_NUMBER) & ~is_month, _MAX_DATE_GAP)
         codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
@@ -200,14 +194,15 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
     if numbers.size:
         places = tokens[numbers]
         near_month = are_near(is_month, _MAX_DATE_GAP)[places]
-        of_codes = _are_of_codes(spans, places) & ~near_month
+        of_codes = are_of_codes(spans, places) & ~near_month
         of_dates = are_of_dates(spans, places, near_month) & ~of_codes
-        is_signed = ~of_dates & (_are_negative(spans, places) | _have_sign_behind(spans, places))
+        is_signed = ~of_dates & (are_negative(spans, places) | have_sign_behind(spans, places))
         dated = numbers[of_dates]
-        codes_of_dates = _as_of_dates(found[dated] & ~_FLAGS, spans, places[of_dates])
+        as_dates = _as_of_dates(found[dated] & ~_FLAGS, spans, places[of_dates])
         of_visits[numbers[are_years_of_facts(spans, places) & ~near_month]] = 0
         found[numbers] &= ~_DATE_OF_VISIT
-        found[dated] = codes_of_dates | of_visits[dated]
+        found[dated] = as_dates | of_visits[dated]
+        found[numbers] ^= _codes_of_parts(codes, spans, places, of_dates | of_codes)
         found[numbers[is_signed]] += FIRST_SIGNED - FIRST_NUMBER
         found[numbers[of_codes]] %= _CODES
     places, symbols = spans.starts[tokens], symbols_of(spans)
@@ -218,6 +213,21 @@ def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -
         places = places[order]
     n_heading = heading and int(np.count_nonzero(places <= spans.starts[heading - 1]))
     return ValueSequence(found.tobytes(), n_heading)
+
+
+def _codes_of_parts(
+    codes: Codes, spans: Spans, places: npt.NDArray[np.intp], are_whole: npt.NDArray[np.bool_]
+) -> Codes:
+    """Return what distinguishes the codes of numbers that are parts of others, or of the afternoon.
+
+    :param codes: of all tokens; 0 behind the first of those that are joined to one number.
+    :param are_whole: whether each number is none of a fraction or range, but of a date or code.
+    """
+    has_more, follows = are_parts(spans, places)
+    has_more &= codes.take(places + 1, mode="clip") > 0
+    parts = (has_more & ~are_whole) * _HAS_MORE ^ (follows & ~are_whole) * _FOLLOWS
+    found: Codes = (parts ^ are_after_noon(spans, places) * _AFTER_NOON).astype(CODE)
+    return found
 
 
 def _with_fewer_pairs(codes: Codes, spans: Spans) -> Codes:
@@ -306,16 +316,32 @@ def alike_in_each_visit(values: Iterable[int]) -> tuple[int, ...]:
     return tuple(value & ~flag if value >= FIRST_NUMBER else value for value in values)
 
 
-def numbers_were_replaced(values: Iterable[int], others: Iterable[int]) -> tuple[bool, bool]:
-    """Return whether each of two texts has numbers that the other one lacks, and as many.
+def numbers_were_replaced(
+    values: Iterable[int], others: Iterable[int], *, as_many: bool
+) -> tuple[bool, bool]:
+    """Return whether each of two texts has numbers that the other one lacks.
 
     The second answer is for those of dates alone. What another visit may show otherwise does not
     count.
+
+    :param as_many: whether it must be as many numbers. 9 am and 9:30 am have not as many.
     """
     own, of_others = (Counter(filter(tells_pages_apart, each)) for each in (values, others))
     more, fewer = [*(own - of_others).elements()], [*(of_others - own).elements()]
     dated, other_dated = (sum(map(is_of_date, each)) for each in (more, fewer))
-    return 0 < len(more) == len(fewer), 0 < dated == other_dated
+    are_even = not as_many or len(more) == len(fewer)
+    return bool(more and fewer and are_even), 0 < dated == other_dated
+
+
+def dates_were_exchanged(values: Iterable[int], others: Iterable[int]) -> bool:
+    """Return whether two texts have the same dates but for numbers next to each other: 6/5, 5/6."""
+    dates, other_dates = ([*filter(is_of_date, alike_in_each_visit(v))] for v in (values, others))
+    if dates == other_dates or len(dates) != len(other_dates):
+        return False
+    for n in range(len(dates) - 1):
+        if dates[n] != other_dates[n]:
+            dates[n], dates[n + 1] = dates[n + 1], dates[n]
+    return dates == other_dates
 
 
 def has_same_number(values: Iterable[int], others: Iterable[int]) -> bool:
@@ -358,43 +384,3 @@ def _with_joined_thousands(codes: Codes, spans: Spans) -> Codes:
     flags = (before_joining[[*numbers]] | behind) & _FLAGS
     codes[[*numbers]] = joined | flags
     return codes
-
-
-def _are_negative(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Return whether each of these numbers has a minus right before it, and a blank before that."""
-    before = spans.starts[places] - 1
-    has_sign = are_in(spans.codes.take(before, mode="clip"), _MINUS)
-    is_apart = are_in(spans.codes.take(before - 1, mode="clip"), _BEFORE_MINUS) | (before == 0)
-    found: npt.NDArray[np.bool_] = has_sign & is_apart
-    return found
-
-
-def _are_of_codes(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Return whether each number is part of a code such as CVE-2024-10321.
-
-    It has three digits or more and stands behind letters and a dash, or behind such a number.
-    """
-    starts, lengths = spans.starts[places], spans.lengths[places]
-    has_dash: npt.NDArray[np.bool_] = (starts > 1) & (
-        spans.codes.take(starts - 1, mode="clip") == ord("-")
-    )
-    if not has_dash.any():
-        return has_dash
-    before = spans.codes.take(starts - 2, mode="clip")
-    is_letter = (before | 0x20) - ord("a") < _N_LETTERS
-    found: npt.NDArray[np.bool_] = has_dash & is_letter & (lengths >= _MIN_IN_CODE)
-    follows = has_dash[1:] & (starts[1:] == starts[:-1] + lengths[:-1] + 1)
-    for place in np.flatnonzero(follows & ~found[1:]).tolist():
-        found[place + 1] = found[place]
-    return found
-
-
-def _have_sign_behind(spans: Spans, places: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Return whether each of these numbers has raised digits, or stands before a per mille sign."""
-    ends = spans.starts[places] + spans.lengths[places]
-    behind = spans.codes.take(ends, mode="clip")
-    next_to_it = spans.codes.take(ends + 1, mode="clip")
-    found: npt.NDArray[np.bool_] = are_in(behind, _BEHIND) | (
-        (behind == BLANK) & are_in(next_to_it, _PER_MILLE)
-    )
-    return found

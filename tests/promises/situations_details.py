@@ -269,3 +269,48 @@ def _add_choices() -> None:
 
 
 _add_choices()
+
+
+#: Numbers that are parts of others, and dates and times of the same numbers, by a sentence.
+_SENTENCES_OF_NUMBERS = {
+    "half_sizes": ("This is the shoe in size VALUE as shown.", ("8", "8.5", "9", "9.5")),
+    "fractions": ("The bag holds VALUE kg of it.", ("5", "0.5", "15", "1,5")),
+    "releases": ("It is about release VALUE of the program.", ("1.2", "1.2.1", "1.3", "2.0")),
+    "ranges": ("The flat has VALUE rooms.", ("2", "2-3", "3", "3-4")),
+    "noon": ("The class starts at VALUE in the hall.", ("7:30 am", "7:30 pm", "7 a.m.", "7 p.m.")),
+    "hours": ("The class starts at VALUE in the hall.", ("9 am", "9:30 am", "10 am", "10:30 am")),
+    "days": ("The concert is on VALUE in the hall.", ("05.06.2024", "06.05.2024", "04.07.2024")),
+    "months": ("The concert is on VALUE here.", ("5 June 2024", "6 May 2024", "7 May 2024")),
+}
+#: The same of a table or a list beside the text.
+_ROWS = {
+    "dates": ("Date", ("5 June 2024", "6 May 2024", "4 July 2024", "7 April 2024")),
+    "dates_in_numbers": ("Date", ("05.06.2024", "06.05.2024", "04.07.2024", "07.04.2024")),
+    "addresses": (
+        "Address",
+        ("14 High Street, Leeds", "12 Queen Victoria Street, Leeds", "9 Mill Lane, Leeds"),
+    ),
+    "hours": ("Opening hours", ("Monday to Friday 9:00-17:00", "Daily 10:00-20:00")),
+}
+
+
+def _add_numbers() -> None:
+    for name, (sentence, values) in _SENTENCES_OF_NUMBERS.items():
+
+        def build(site: Site, sentence: str = sentence, values: tuple[str, ...] = values) -> Any:
+            return ads(site, _within(sentence), values, "Offer")
+
+        build.__name__ = f"offers_that_differ_in_{name}"
+        situation(contents=len(values))(build)
+    for name, (label, values) in _ROWS.items():
+
+        def build_rows(site: Site, label: str = label, values: tuple[str, ...] = values) -> Any:
+            rows = f"<dl><dt>{label}</dt><dd>VALUE</dd><dt>Rooms</dt><dd>3</dd></dl>"
+            layout = f"<main><article><h1>TITLE</h1>TEXT</article>{rows}</main>"
+            return ads(site, layout, values, "Offer")
+
+        build_rows.__name__ = f"offers_whose_rows_differ_in_{name}"
+        situation(contents=len(values))(build_rows)
+
+
+_add_numbers()

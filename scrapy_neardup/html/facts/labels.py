@@ -110,6 +110,8 @@ _PRESENCE = re.compile(r"online|offline|away|idle", re.IGNORECASE)
 
 #: Columns of the longest value, of the longest date, and the first character of two columns.
 _MAX_WIDTH, _MAX_DATE, _FIRST_WIDE = 24, 48, "\u2e80"
+#: Digits of a year.
+_OF_YEAR = 4
 _SENTENCE_ENDS = ("!", "?", "。", "！", "？")
 
 
@@ -129,20 +131,29 @@ def is_from_now(text: str) -> bool:
 
 
 def date_of_event(text: str) -> str | None:
-    """Return the numbers of a date that may be that of an event, in any order and format.
+    """Return the numbers of a date that may be that of an event, the day before the month if known.
 
     ``None`` if a text has no date, or one from now on. Times count if they have full five minutes:
     others may be those of a visit.
     """
     if not _DATE_ALONE.search(text) or _RELATIVE.search(text):
         return None
-    parts: list[str] = []
+    numbers: list[str] = []
+    months: list[str] = []
+    times: list[str] = []
     for part in _PART_OF_DATE.finditer(text):
         if part[1] is not None:
-            parts += [part[1]] if part[1][-1] in "05" and not part[2] else []
+            times += [part[1]] if part[1][-1] in "05" and not part[2] else []
+        elif (month := MONTHS.get(part[0].casefold())) is not None:
+            months.append(str(month))
         else:
-            parts.append(str(MONTHS.get(part[0].casefold()) or part[0].lstrip("0")))
-    return " ".join(sorted(parts))
+            numbers.append(part[0].lstrip("0"))
+    if numbers and len(numbers[0]) == _OF_YEAR:
+        # 2024-05-03: only the first number says that the day comes last.
+        numbers.reverse()
+    days = [each for each in numbers if len(each) < _OF_YEAR]
+    years = [each for each in numbers if len(each) >= _OF_YEAR]
+    return " ".join([*days, *months, *years, *sorted(times)])
 
 
 def is_dated_byline(label: str, value: str) -> bool:

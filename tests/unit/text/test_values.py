@@ -18,6 +18,7 @@ from scrapy_neardup.text.values import (
     FIRST_NUMBER,
     MAX_VALUES,
     Codes,
+    dates_were_exchanged,
     numbers_were_replaced,
     value_codes,
 )
@@ -210,8 +211,8 @@ def test_dashes_and_bullets_do_not(one, other):
 )
 def test_numbers_and_dates_that_each_visit_shows_alike_may_be_replaced(one, other, numbers, dates):
     texts = values_of(one), values_of(other)
-    assert numbers_were_replaced(*texts) == (numbers, dates)
-    assert numbers_were_replaced(*texts[::-1]) == (numbers, dates)
+    assert numbers_were_replaced(*texts, as_many=True) == (numbers, dates)
+    assert numbers_were_replaced(*texts[::-1], as_many=True) == (numbers, dates)
 
 
 @pytest.mark.parametrize(
@@ -478,3 +479,61 @@ def test_either_order_says_the_same(one, other):
     assert difference(one, other).share >= 0
     assert difference(one, one) == (*[0] * 12,)
     assert agreement(one, other) == agreement(other, one)[::-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("8", "8.5"),
+        ("5", "0.5"),
+        ("15", "1.5"),
+        ("1.2", "1.2.1"),
+        ("2", "2-3"),
+        ("2", "2–3"),
+        ("7 am", "7 pm"),
+        ("7:30 a.m.", "7:30 p.m."),
+        ("12.50", "12.60"),
+    ],
+)
+def test_a_part_of_a_number_is_another_value(one, other):
+    values, others = (values_of(f"The size is {number} here") for number in (one, other))
+    assert not set(values) <= set(others)
+    assert not set(others) <= set(values)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("8.5", "8,5"),
+        ("4,812", "4812"),
+        ("8 and 5", "8, 5"),
+        ("8. It", "8 it"),
+        ("555-1234", "555 1234"),
+        ("7 pm", "7 p.m."),
+        ("7 am", "7"),
+        ("7 pmk", "7 pmq"),
+    ],
+)
+def test_a_number_is_the_same_value_however_it_is_written(one, other):
+    values, others = (values_of(f"The size is {number} of 3") for number in (one, other))
+    numbers, of_others = ([v for v in each if v >= FIRST_NUMBER] for each in (values, others))
+    assert numbers == of_others
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "were_exchanged"),
+    [
+        ("on 05.06.2024", "on 06.05.2024", True),
+        ("from 1 May to 5 June 2024", "from 1 May to 6 May 2024", True),
+        ("from 1 May to 5 June 2024", "from 1 May to 6 May 2024 and June", False),
+        ("on 5 June 2024", "on 6 May 2024", True),
+        ("on 2024-06-05 and on 2024-07-08", "on 2024-05-06 and on 2024-08-07", True),
+        ("on 2024-06-05 and on 2024-07-08", "on 2024-07-08 and on 2024-06-05", False),
+        ("on 5 June 2024", "on 5 June 2024", False),
+        ("in size 5, 6", "in size 6, 5", False),
+    ],
+)
+def test_days_and_months_that_were_exchanged(one, other, were_exchanged):
+    values, others = map(values_of, (one, other))
+    assert dates_were_exchanged(values, others) is were_exchanged
+    assert dates_were_exchanged(others, values) is were_exchanged

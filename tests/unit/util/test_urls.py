@@ -5,7 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
-from scrapy_neardup._util.urls import _canonical, are_on_one_host, is_list, page_key, site_of
+from scrapy_neardup._util.urls import (
+    _canonical,
+    are_on_one_host,
+    is_dated_list,
+    is_list,
+    is_page_of_list,
+    page_key,
+    site_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +143,41 @@ def test_long_urls_are_not_cached():
     url = f"http://a.example/{'a' * 3000}?b=2&a=1"
     assert page_key(url) == canonical(url)
     assert _canonical.cache_info() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("2024/05/", True),
+        ("archives/2024/", True),
+        ("blog/archives/2024/05/index.html", True),
+        ("news/2024.html", True),
+        ("archives/", False),
+        ("archives/page/7/", False),
+        ("archives/1234.html", False),
+        ("tag/2024/", False),
+        ("a/b/c/archives/2024/", False),
+        ("", False),
+    ],
+)
+def test_is_dated_list(path, expected):
+    assert is_dated_list(f"https://a.example/{path}") is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://a.example/tag/boats/page/2/", True),
+        ("https://a.example/tag/boats/page-3/index.html", True),
+        ("https://a.example/tag/boats/?page=2", True),
+        ("https://a.example/tag/boats/", False),
+        ("https://a.example/tag/boats/?id=2", False),
+        ("https://a.example/tag/ships/page/2/", False),
+        ("https://a.example/issue/page-1", False),
+        ("https://b.example/tag/boats/page/2/", False),
+        ("https://[a.example/", False),
+    ],
+)
+@pytest.mark.parametrize("page", ["", "index.html", "page/5/", "?page=5"])
+def test_is_page_of_list(url, expected, page):
+    assert is_page_of_list(url, f"https://a.example/tag/boats/{page}") is expected
