@@ -50,6 +50,8 @@ _UNUSED_BITS = np.uint64(34)
 #: hour after noon: any bits but the flags and those of the range.
 _HAS_MORE, _FOLLOWS, _AFTER_NOON = (np.uint32(bits << 2) for bits in (0x2A5F13, 0x51C6E9, 0x1B3D87))
 FIRST_NUMBER, FIRST_OF_DATE, FIRST_SIGNED = _CODES, 2 * _CODES, 3 * _CODES
+#: Differences of the codes of numbers that only one text has as parts of others.
+_OF_POINTS = np.array([0, _HAS_MORE, _FOLLOWS, _HAS_MORE ^ _FOLLOWS], CODE)
 
 #: Characters between thousands, and how many digits stand behind them.
 _THOUSANDS, _OF_THOUSANDS = np.array(list(map(ord, ",.'’ ")), np.uint32), 3
@@ -342,6 +344,18 @@ def dates_were_exchanged(values: Iterable[int], others: Iterable[int]) -> bool:
         if dates[n] != other_dates[n]:
             dates[n], dates[n + 1] = dates[n + 1], dates[n]
     return dates == other_dates
+
+
+def with_points_of(values: Codes, others: Codes) -> Codes:
+    """Return the second values with points and dashes between numbers where the first have them.
+
+    A copy may have lost its punctuation: "12 5" for "12.5". Texts of different numbers of values
+    are not aligned.
+    """
+    if values.shape != others.shape:
+        return others
+    with_points: Codes = np.where(np.isin(values ^ others, _OF_POINTS), values, others).astype(CODE)
+    return with_points
 
 
 def has_same_number(values: Iterable[int], others: Iterable[int]) -> bool:

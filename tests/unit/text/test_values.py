@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from scrapy_neardup.text.values import (
     dates_were_exchanged,
     numbers_were_replaced,
     value_codes,
+    with_points_of,
 )
 from scrapy_neardup.text.weighting import are_names, are_numbers
 
@@ -537,3 +539,18 @@ def test_days_and_months_that_were_exchanged(one, other, were_exchanged):
     values, others = map(values_of, (one, other))
     assert dates_were_exchanged(values, others) is were_exchanged
     assert dates_were_exchanged(others, values) is were_exchanged
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_equal"),
+    [
+        ("12.5 of 3-4", "12 5 of 3 4", True),
+        ("12.5", "12", False),
+        ("12.5", "12 6", False),
+        ("7 pm", "7 am", False),
+    ],
+)
+def test_a_copy_may_lack_the_points_of_numbers(one, other, are_equal):
+    values, others = (np.array(values_of(f"It is {text} of it"), CODE) for text in (one, other))
+    assert np.array_equal(with_points_of(values, others), values) is are_equal
+    assert np.array_equal(with_points_of(others, values), others) is are_equal
