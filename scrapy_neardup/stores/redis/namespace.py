@@ -28,7 +28,7 @@ logger = logging.getLogger("scrapy_neardup")
 #: Names of sites that are known to be on the server's lists, at most.
 _MOST_LISTED = 100_000
 #: Version of the layout; a namespace of another one is refused.
-FORMAT = 7
+FORMAT = 8
 #: Seconds after which a run that gave no sign of life is dead.
 LEASE_SECONDS = 20.0
 _RUN_BYTES = 8

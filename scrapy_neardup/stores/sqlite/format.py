@@ -19,7 +19,7 @@ from ..codec import ROW
 from ..reading import Namespace
 
 #: Version of the tables; a file of another one is refused.
-FORMAT = 7
+FORMAT = 8
 #: "NDup": how a file says that it is a store.
 APPLICATION = 0x4E447570
 

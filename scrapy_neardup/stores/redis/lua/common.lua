@@ -10,7 +10,7 @@ local ROW_BYTES, NUMBER_BYTES, REST_BYTES, RECORD_BYTES = 96, 5, 6, 11
 -- A passage is a hash of eight bytes; a record of it is two bytes shorter than others.
 local HASH_BYTES, PASSAGE_FIELDS = 8, 4
 -- A packed page begins with a head; if the page was read in full, its sketch stands behind that.
-local HEAD_BYTES, SKETCH_BYTES, VALUE_BYTES = 86, 384, 4
+local HEAD_BYTES, SKETCH_BYTES, VALUE_BYTES = 91, 384, 4
 -- In a row, of a page of which no item was stored.
 local NO_ITEMS = ('\0'):rep(8)
 -- So many numbers of a site's newest pages are kept.
