@@ -14,7 +14,6 @@ from ..text.value_differences import Difference, agreement, difference
 from ..text.values import (
     CODE,
     MAX_VALUES,
-    dates_were_exchanged,
     numbers_were_replaced,
     with_points_of,
 )
@@ -106,11 +105,9 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
     # If it is not even, a heading that one text lacks may stand against a word of the other one.
     is_even = sums[:3] == others[:3]
     if not _are_lists(page, other):
-        values, other_values = page.value_codes, other.value_codes
         numbers_differ, dates_differ = numbers_were_replaced(
-            values, other_values, as_many=found.added > 0
+            page.value_codes, other.value_codes, as_many=found.added > 0
         )
-        dates_differ |= dates_were_exchanged(values, other_values)
         if dates_differ or (numbers_differ and (is_even or found.added <= MAX_ADDED_TO_REPLACED)):
             return True
     names_differ = found.words > 0 and found.added <= MAX_ADDED_TO_REPLACED * found.words

@@ -335,17 +335,6 @@ def numbers_were_replaced(
     return bool(more and fewer and are_even), 0 < dated == other_dated
 
 
-def dates_were_exchanged(values: Iterable[int], others: Iterable[int]) -> bool:
-    """Return whether two texts have the same dates but for numbers next to each other: 6/5, 5/6."""
-    dates, other_dates = ([*filter(is_of_date, alike_in_each_visit(v))] for v in (values, others))
-    if dates == other_dates or len(dates) != len(other_dates):
-        return False
-    for n in range(len(dates) - 1):
-        if dates[n] != other_dates[n]:
-            dates[n], dates[n + 1] = dates[n + 1], dates[n]
-    return dates == other_dates
-
-
 def with_points_of(values: Codes, others: Codes) -> Codes:
     """Return the second values with points and dashes between numbers where the first have them.
 

@@ -271,19 +271,17 @@ def _add_choices() -> None:
 _add_choices()
 
 
-#: Numbers that are parts of others, and dates and times of the same numbers, by a sentence.
-_SENTENCES_OF_NUMBERS = {
+#: Numbers that are parts of others, and times of the same numbers, by a sentence.
+_SENTENCES_OF_NUMBERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "half_sizes": ("This is the shoe in size VALUE as shown.", ("8", "8.5", "9", "9.5")),
     "fractions": ("The bag holds VALUE kg of it.", ("5", "0.5", "15", "1,5")),
     "releases": ("It is about release VALUE of the program.", ("1.2", "1.2.1", "1.3", "2.0")),
     "ranges": ("The flat has VALUE rooms.", ("2", "2-3", "3", "3-4")),
     "noon": ("The class starts at VALUE in the hall.", ("7:30 am", "7:30 pm", "7 a.m.", "7 p.m.")),
     "hours": ("The class starts at VALUE in the hall.", ("9 am", "9:30 am", "10 am", "10:30 am")),
-    "days": ("The concert is on VALUE in the hall.", ("05.06.2024", "06.05.2024", "04.07.2024")),
-    "months": ("The concert is on VALUE here.", ("5 June 2024", "6 May 2024", "7 May 2024")),
 }
 #: The same of a table or a list beside the text.
-_ROWS = {
+_ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
     "dates": ("Date", ("5 June 2024", "6 May 2024", "4 July 2024", "7 April 2024")),
     "dates_in_numbers": ("Date", ("05.06.2024", "06.05.2024", "04.07.2024", "07.04.2024")),
     "addresses": (

@@ -37,7 +37,8 @@ def are_parts(spans: Spans, places: Places) -> tuple[Flags, Flags]:
     at = _codes_at(spans)
     is_short = lengths <= _MAX_IN_RANGE
     # A longer number behind a dash is one to call, or part of a code.
-    is_short_range = is_short & ~are_digits(at(ends + 1 + _MAX_IN_RANGE))
+    is_long = are_digits(at(ends + 1)) & are_digits(at(ends + 2)) & are_digits(at(ends + 3))
+    is_short_range = is_short & ~is_long
     has_more = are_in(at(ends), _POINTS) | (are_in(at(ends), _MINUS) & is_short_range)
     follows = are_in(at(starts - 1), _POINTS) | (are_in(at(starts - 1), _MINUS) & is_short)
     return has_more & are_digits(at(ends + 1)), follows & are_digits(at(starts - 2)) & (starts > 1)
@@ -89,8 +90,12 @@ def have_sign_behind(spans: Spans, places: Places) -> Flags:
 
 
 def _codes_at(spans: Spans) -> Callable[[Places], CodePoints]:
+    """Return what looks characters up; 0 outside, where other texts may stand or not."""
+
     def at(places: Places) -> CodePoints:
-        return spans.codes.take(places, mode="clip")
+        is_within = (places >= 0) & (places < spans.codes.size)
+        found: CodePoints = spans.codes.take(places, mode="clip") * is_within
+        return found
 
     return at
 

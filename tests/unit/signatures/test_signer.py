@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_neardup.signatures.signer import Signer
@@ -23,6 +23,8 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=6).map(" ".join)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5))
+@example(["7-8", "2024-05-06"])
+@example(["at 7 pm", "at 7 p.m.", "8.", "5"])
 def test_a_signature_does_not_depend_on_the_pages_that_are_signed_with_it(
     texts: list[str],
 ) -> None:

@@ -19,7 +19,6 @@ from scrapy_neardup.text.values import (
     FIRST_NUMBER,
     MAX_VALUES,
     Codes,
-    dates_were_exchanged,
     numbers_were_replaced,
     value_codes,
     with_points_of,
@@ -520,25 +519,6 @@ def test_a_number_is_the_same_value_however_it_is_written(one, other):
     values, others = (values_of(f"The size is {number} of 3") for number in (one, other))
     numbers, of_others = ([v for v in each if v >= FIRST_NUMBER] for each in (values, others))
     assert numbers == of_others
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "were_exchanged"),
-    [
-        ("on 05.06.2024", "on 06.05.2024", True),
-        ("from 1 May to 5 June 2024", "from 1 May to 6 May 2024", True),
-        ("from 1 May to 5 June 2024", "from 1 May to 6 May 2024 and June", False),
-        ("on 5 June 2024", "on 6 May 2024", True),
-        ("on 2024-06-05 and on 2024-07-08", "on 2024-05-06 and on 2024-08-07", True),
-        ("on 2024-06-05 and on 2024-07-08", "on 2024-07-08 and on 2024-06-05", False),
-        ("on 5 June 2024", "on 5 June 2024", False),
-        ("in size 5, 6", "in size 6, 5", False),
-    ],
-)
-def test_days_and_months_that_were_exchanged(one, other, were_exchanged):
-    values, others = map(values_of, (one, other))
-    assert dates_were_exchanged(values, others) is were_exchanged
-    assert dates_were_exchanged(others, values) is were_exchanged
 
 
 @pytest.mark.parametrize(
