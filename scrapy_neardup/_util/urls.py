@@ -43,6 +43,7 @@ _OF_FRONT_PAGE = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED_PAGE = re.compile(r"page[-_]?\d+$")
+#: The end of a path, and a query, by which a page of a list is told from its first one.
 _PAGE_OF_LIST = re.compile(r"/page[-_/]?\d+$", re.IGNORECASE)
 _OF_LIST_PAGE = re.compile(r"(?:page|paged|pg|p|start|offset)=\d+", re.IGNORECASE)
 

@@ -339,7 +339,7 @@ def _are_same_list(page: PageSignature, other: PageSignature) -> bool:
         return False
     if page.shows_and_holds(other):
         return True
-    return is_dated_list(page.url) != is_dated_list(other.url) and page.lists_same(other)
+    return page.lists_same(other) and is_dated_list(page.url) != is_dated_list(other.url)
 
 
 def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:

@@ -11,12 +11,7 @@ import numpy as np
 from .._util.urls import are_on_one_host
 from ..signatures.signature import PageSignature
 from ..text.value_differences import Difference, agreement, difference
-from ..text.values import (
-    CODE,
-    MAX_VALUES,
-    numbers_were_replaced,
-    with_points_of,
-)
+from ..text.values import CODE, MAX_VALUES, numbers_were_replaced, with_points_of
 from ..text.word_sums import WordSums, choices_differ, name_was_replaced
 
 
@@ -70,8 +65,9 @@ SAME_VALUES_LENIENCY = 1.57
 
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
     """Do two similar texts differ in numbers and names as pages of one form do?"""
-    codes = with_points_of(*(np.frombuffer(each.values, CODE) for each in (page, other)))
-    other = replace(other, values=codes.tobytes())
+    if page.n_values == other.n_values and page.values != other.values:
+        codes = with_points_of(*(np.frombuffer(each.values, CODE) for each in (page, other)))
+        other = replace(other, values=codes.tobytes())
     is_cut, found = _is_cut(page, other), _difference(page, other)
     if page.is_list and other.is_list and _has_other_entries(page, other, found):
         return True

@@ -35,8 +35,9 @@ _MARKED = etree.XPath(
 )
 #: Words of classes around what a visitor has chosen for the visit, not of what a page is about.
 _OF_CONTROLS = re.compile(
-    r"lang|locale|currenc|countr|theme|menu|nav|tab|pag(?:er|inat)|crumb|step|slide|carousel|"
-    r"gallery|filter|sort|view|modal|share|player|accordion|collaps|form|search",
+    r"(?<![a-z])(?:lang\w*|locales?|currenc\w+|countr\w+|themes?|menus?|nav\w*|tabs?|pager|"
+    r"paginat\w+|(?:bread)?crumbs?|steps?|slid\w+|carousel|galler\w+|filters?|sort\w*|views?|modal|"
+    r"share|player|accordion|collaps\w+|search)(?![a-z])",
     re.IGNORECASE,
 )
 #: Characters of what is marked, and elements within it; so many elements around it are looked at.

@@ -21,6 +21,11 @@ SIZES = {
         "<div role=radio aria-checked=true>S</div>",
         "<div role=radio>S</div>",
     ),
+    "within a form of variants": (
+        "<p class=variations_form><b class=active>S</b></p>",
+        "<p class=variations_form><b>S</b></p>",
+    ),
+    "within a table": ("<p class=stable><b class=active>S</b></p>", "<p class=stable><b>S</b></p>"),
     "struck": ("<s>S</s>", "<b>S</b>"),
     "deleted": ("<del>S</del>", "<b>S</b>"),
 }
