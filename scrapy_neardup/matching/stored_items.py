@@ -3,9 +3,12 @@
 It tells whether dropping the item of a copy would lose data. That one item of the original was
 stored does not suffice: a pipeline may have failed on one of three, and another template may yield
 more items, or items with other fields. So a store keeps of each page the positions of its stored
-items (15 bits), whether several were of one class (1 bit), which fields they had (24 bits, a Bloom
-filter of one hash; Bloom, CACM 1970), and which values of earlier pages they carried (a digest of
-24 bits).
+items (15 bits), whether several were of one class (1 bit), a digest of the names of their fields
+(24 bits), and one of the values of earlier pages that they carried (24 bits).
+
+Whether an item has fields of its own is asked of names: a process remembers the names behind the
+digests that it has made. What an earlier run stored covers an item with other fields once this run
+has met an item, or a page of several, with the fields of the stored one.
 """
 
 from __future__ import annotations
@@ -27,9 +30,13 @@ _MAX_DIGESTS, _MAX_TEXTS = 100_000, 32
 _POSITIONS, _FIELDS, _CARRIED = 16, 24, 24
 _LISTED = 1 << _POSITIONS - 1
 _ALL_POSITIONS, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
-_POSITIONS_AND_FIELDS = (1 << _POSITIONS + _FIELDS) - 1
-#: The digest of carried values when the items of a page carried different ones.
-_MIXED = (1 << _CARRIED) - 1
+#: The digest of fields whose names are not known here, and of carried values when the items of a
+#: page carried different ones. They cover nothing.
+_MIXED_FIELDS, _MIXED = _ALL_FIELDS - 1, (1 << _CARRIED) - 1
+#: Sets of field names that are remembered.
+_MAX_NAMES = 10_000
+#: The names behind digests, of all crawls of the process: a digest depends on nothing else.
+_names: OrderedDict[int, frozenset[str]] = OrderedDict()
 
 #: Items were stored, but nothing more is known of them, as of an imported page. They cover all
 #: items that carry no values of earlier pages.
@@ -41,17 +48,18 @@ def item_bits(
 ) -> int:
     """Return the record of one item.
 
-    :param position: of the item among those of its page, from 1 on.
+    :param position: of the item among those of its page, from 1 on; 0 for an item of another page
+        that began on this one.
     :param fields: names of its fields that are not empty, and of its class.
     :param carried: its values that come from earlier pages.
     :param is_listed: did its page yield an item of its class before?
     """
-    field_bits = 0
-    for name in fields:
-        field_bits |= 1 << _hash(name) % _FIELDS
     # Each position has its own bit, except for the last ones, which share one.
-    positions = 1 << min(position, _POSITIONS - 1) - 1 | is_listed * _LISTED
-    return _carried(carried) << _POSITIONS + _FIELDS | field_bits << _POSITIONS | positions
+    positions = is_listed * _LISTED
+    if position:
+        positions |= 1 << min(position, _POSITIONS - 1) - 1
+    of_fields = _digest_of_names(frozenset(fields))
+    return _carried(carried) << _POSITIONS + _FIELDS | of_fields << _POSITIONS | positions
 
 
 def merge(items: int, others: int) -> int:
@@ -59,8 +67,10 @@ def merge(items: int, others: int) -> int:
     if not (items and others):
         return items | others
     carried, other = items >> _POSITIONS + _FIELDS, others >> _POSITIONS + _FIELDS
-    both = (items | others) & _POSITIONS_AND_FIELDS
-    return (carried if carried == other else _MIXED) << _POSITIONS + _FIELDS | both
+    fields = _merged_fields(_fields_of(items), _fields_of(others))
+    positions = (items | others) & (1 << _POSITIONS) - 1
+    both = (carried if carried == other else _MIXED) << _FIELDS | fields
+    return both << _POSITIONS | positions
 
 
 def covers(stored: int, item: int) -> bool:
@@ -72,7 +82,41 @@ def covers(stored: int, item: int) -> bool:
     carried = item >> _POSITIONS + _FIELDS
     if carried and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
         return False
-    return not item & OWN_ITEMS & ~stored
+    return not item & _ALL_POSITIONS & ~stored and _has_fields(_fields_of(stored), _fields_of(item))
+
+
+def _fields_of(items: int) -> int:
+    return items >> _POSITIONS & _ALL_FIELDS
+
+
+def _digest_of_names(names: frozenset[str]) -> int:
+    """Return a digest of names in any order: 24 bits, 0 for none, never one of unknown names."""
+    if not names:
+        return 0
+    digest = 1 + _hash("\n".join(sorted(names))) % (_MIXED_FIELDS - 1)
+    _names[digest] = names
+    _names.move_to_end(digest)
+    if len(_names) > _MAX_NAMES:
+        _names.popitem(last=False)
+    return digest
+
+
+def _merged_fields(fields: int, others: int) -> int:
+    """Return the digest of the names behind two digests."""
+    if fields == others or not (fields and others):
+        return fields or others
+    if _ALL_FIELDS in (fields, others):
+        return _ALL_FIELDS
+    names, more = _names.get(fields), _names.get(others)
+    return _MIXED_FIELDS if names is None or more is None else _digest_of_names(names | more)
+
+
+def _has_fields(stored: int, fields: int) -> bool:
+    """Are the names behind a digest among those behind another one, as far as they are known?"""
+    if fields in (0, stored) or stored == _ALL_FIELDS:
+        return fields != _MIXED_FIELDS
+    names, known = _names.get(fields), _names.get(stored)
+    return names is not None and known is not None and names <= known
 
 
 def is_list(stored: int) -> bool:
@@ -88,17 +132,17 @@ class StoredItems:
         self._texts: dict[str, list[ItemTexts]] = {}
         self._size = 0
 
-    def note(self, url: str, digest: int, texts: ItemTexts | None = None) -> None:
-        """Record that an item of a page was stored."""
-        self._digests.setdefault(url, []).append(digest)
+    def note(self, url: str, *digests: int, texts: ItemTexts | None = None) -> None:
+        """Record that an item of a page was stored, under each of these digests."""
+        self._digests.setdefault(url, []).extend(digests)
         if texts is not None and len(self._texts.setdefault(url, [])) < _MAX_TEXTS:
             self._texts[url].append(texts)
         self._digests.move_to_end(url)
-        self._size += 1
+        self._size += len(digests)
         while self._size > _MAX_DIGESTS:
-            oldest, digests = self._digests.popitem(last=False)
+            oldest, known = self._digests.popitem(last=False)
             self._texts.pop(oldest, None)
-            self._size -= len(digests)
+            self._size -= len(known)
 
     def has(self, url: str, digest: int) -> bool:
         """Was an item with this digest stored of the page?"""

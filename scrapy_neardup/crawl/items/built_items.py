@@ -9,9 +9,10 @@ well, or each page that gave them must be a copy too.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
@@ -20,10 +21,11 @@ from scrapy.http import Request, Response
 from scrapy.utils.datatypes import LocalCache
 
 from ...matching.item_texts import ItemTexts
-from ...matching.stored_items import OWN_ITEMS, StoredItems, covers, is_list, item_bits
+from ...matching.stored_items import StoredItems, covers, is_list, item_bits
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
+from .callback_names import callback_name
 from .carried_values import hash_of, is_stated, shown_by
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
@@ -37,6 +39,9 @@ from .origins import (
 from .value_texts import fields_of, has_truth_value, values_of
 
 _HOST = re.compile(r"^https?://[^/?#\s]*")
+#: Characters of a carried value that the items of two copies have alike, as a size and a price.
+_MAX_SHORT = 80
+_URL_STARTS = ("http://", "https://", "/")
 #: Visits of pages whose judgements are kept for the items that began there.
 _MAX_VISITS = 4096
 _ADVICE = (
@@ -62,6 +67,26 @@ class ItemPosition:
 
     number: int
     is_listed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _BuiltItem:
+    """An item that began on another page.
+
+    :ivar fields: the names of its class, its callback and its fields.
+    :ivar digest: of its content.
+    :ivar kind: digest of what distinguishes it from others that began on one page: its fields and
+        the short values that came with its request.
+    """
+
+    fields: Sequence[str]
+    digest: int
+    kind: int
+
+    @property
+    def bits(self) -> int:
+        """What the store keeps of it for the page where it began."""
+        return item_bits(0, self.fields, [f"{self.digest:x}"])
 
 
 class BuiltItems:
@@ -110,9 +135,7 @@ class BuiltItems:
         """Return the judgement that applies to an item, given that on its own page."""
         carried = self._carried.get(response, CarriedValues())
         parts = carried.parts_of(item, partial(shown_by, response))
-        callback = None if response.request is None else response.request.callback
-        # Another callback yields other items.
-        fields = [*fields_of(item), f"callback {getattr(callback, '__name__', 'parse')}"]
+        fields = _fields_of(item, callback_name(response))
         digest = _digest_of(item, response, carried)
         items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
@@ -135,70 +158,81 @@ class BuiltItems:
             began = await self._judge_where_it_began(carried.origins_of(parts), policy)
         if began is None:
             return ItemJudgement(self._keep_untied(page, response), items)
+        built = _BuiltItem(fields, digest, _kind_of(fields, parts))
         adds = partial(_adds_values, item, parts, response)
-        if began.is_superfluous and (is_explicit or self._is_lossless(adds, digest, page, began)):
+        if began.is_superfluous and (is_explicit or self._is_lossless(built, page, began, adds)):
             return ItemJudgement(began, items)
-        share = self._share(digest, began)
+        share = self._share(built, began)
         if page is not None and page.is_superfluous and not is_explicit:
             self._stats.count("built_items/differs")
             original = page.verdict.duplicate_of or page.verdict.url
             self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
         return ItemJudgement(page and replace(page, is_kept=True), items, share)
 
-    def _share(self, digest: int, began: Judgement) -> PendingClaim | None:
+    def _share(self, built: _BuiltItem, began: Judgement) -> PendingClaim | None:
         """Return a claim for an item's part in that of the page where it began, if it has one.
 
         An item that is kept although that page is a copy is noted, so that copies of it are found.
         """
         pending = began.pending
         if pending is None:
-            note = partial(self._note_kept, digest, began)
+            note = partial(self._note_kept, built, began)
             return PendingClaim.of_item(note) if began.is_superfluous else None
 
         def settle(items: int | None) -> None:
             if items is None:
                 pending.item_lost()
             else:
-                pending.item_stored(OWN_ITEMS | _whole(digest))
-                self._stored.note(began.verdict.url, digest)
+                pending.item_stored(built.bits)
+                self._stored.note(began.verdict.url, built.digest, built.kind)
 
         pending.item_sent()
         pending.ended(failed=False)
         return PendingClaim.of_item(settle)
 
-    def _note_kept(self, digest: int, began: Judgement, items: int | None) -> None:
+    def _note_kept(self, built: _BuiltItem, began: Judgement, items: int | None) -> None:
         if items is not None:
-            self._kept.note(began.verdict.duplicate_of or began.verdict.url, digest)
+            original = began.verdict.duplicate_of or began.verdict.url
+            self._kept.note(original, built.digest, built.kind)
 
     def _is_lossless(
-        self, adds: Callable[[], bool], digest: int, page: Judgement | None, began: Judgement
+        self,
+        built: _BuiltItem,
+        page: Judgement | None,
+        began: Judgement,
+        adds: Callable[[], bool],
     ) -> bool:
-        """Return whether an item with a superfluous origin keeps the values of its own page.
+        """Return whether an item with a superfluous origin is stored, but for what is equal anyway.
+
+        Either an equal item was stored, or the crawl has stored one of the same kind that began on
+        that origin, and its own page is a copy or gave no values.
 
         :param adds: returns whether its own page gave some of them; called only if it matters.
         """
+        original = began.verdict.duplicate_of or began.verdict.url
+        if self._has(original, built.digest) or covers(began.items, _whole(built.digest)):
+            return True
+        if not self._has(original, built.kind):
+            return False
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
-        if page is not None and is_judged and not is_other and page.is_copy:
+        if page is not None and is_judged and not is_other and page.is_whole_copy:
             return True
-        # Its own page is new or unknown, or is now like that of another item: the whole item must
-        # be stored.
-        original = began.verdict.duplicate_of or began.verdict.url
-        return (
-            self._stored.has(original, digest)
-            or self._kept.has(original, digest)
-            or covers(began.items, _whole(digest))
-            or not adds()
-        )
+        # Its own page is new or unknown, or is now like that of another item.
+        return not adds()
+
+    def _has(self, original: str, digest: int) -> bool:
+        """Was an item with this digest stored of a page or of its copies?"""
+        return self._stored.has(original, digest) or self._kept.has(original, digest)
 
     def stored(self, sent: ItemJudgement) -> None:
         """Record an item that was stored, because copies of its page may yield the same one."""
         if sent.judgement is None:
             return
         verdict = sent.judgement.verdict
-        self._stored.note(verdict.url, sent.digest, sent.texts)
+        self._stored.note(verdict.url, sent.digest, texts=sent.texts)
         if verdict.duplicate_of is not None:
-            self._kept.note(verdict.duplicate_of, sent.digest, sent.texts)
+            self._kept.note(verdict.duplicate_of, sent.digest, texts=sent.texts)
 
     def _is_stored(self, page: Judgement, digest: int, bits: int, texts: ItemTexts | None) -> bool:
         """Was an equivalent item of the page's original stored?
@@ -206,7 +240,7 @@ class BuiltItems:
         :param texts: ``None`` for an item of a list.
         """
         original = page.verdict.duplicate_of or page.verdict.url
-        if self._stored.has(original, digest) or self._kept.has(original, digest):
+        if self._has(original, digest):
             return True
         if not covers(page.items, bits):
             return False
@@ -291,8 +325,20 @@ def _adds_values(item: Any, parts: ItemParts, response: Response) -> bool:
 
 
 def _whole(digest: int) -> int:
-    """Return the bits of an item for the page where it began."""
-    return item_bits(1, (), [f"{digest:x}"])
+    """Return the bits of an item's content for the page where it began, whatever its fields."""
+    return item_bits(0, (), [f"{digest:x}"])
+
+
+def _fields_of(item: Any, callback: str) -> list[str]:
+    """Return the names of an item's callback and class, and of its fields that are not empty."""
+    name, *fields = fields_of(item)
+    kind = f"{callback} {name}"
+    return [kind, *(f"{kind} {field}" for field in fields)]
+
+
+def _kind_of(fields: Iterable[str], parts: ItemParts) -> int:
+    short = (v for v in parts.held if len(v) <= _MAX_SHORT and not v.startswith(_URL_STARTS))
+    return hash_of("\n".join(chain(fields, sorted(short))))
 
 
 def _digest_of(item: Any, response: Response, carried: CarriedValues) -> int:
@@ -300,6 +346,13 @@ def _digest_of(item: Any, response: Response, carried: CarriedValues) -> int:
     urls = {response.url.casefold(), *(origin.url.casefold() for origin in carried.origins)}
     if response.request is not None:
         urls.add(response.request.url.casefold())
+    # The URLs of mirrors differ only in the host; those of other sites are what an item says.
+    hosts = {found[0] for found in map(_HOST.match, urls) if found}
     values = (v for v in values_of(item, is_whole=True) if v not in urls)
-    # The URLs of mirrors differ only in the host.
-    return hash_of("\n".join(_HOST.sub("", value) for value in values))
+    return hash_of("\n".join(_without_host(value, hosts) for value in values))
+
+
+def _without_host(value: str, hosts: Collection[str]) -> str:
+    """Return a URL without its beginning up to the host, if it is one of these."""
+    found = _HOST.match(value)
+    return value[found.end() :] if found and found[0] in hosts else value

@@ -135,6 +135,14 @@ class Judgement:
         return verdict.is_duplicate or (is_unchanged and verdict.links_seen_at is None)
 
     @property
+    def is_whole_copy(self) -> bool:
+        """Whether the page is a copy, and nothing beside its text has changed if it was revisited.
+
+        What an item takes from beside the main text, such as a price, may have changed.
+        """
+        return self.is_copy and (self.verdict.is_duplicate or self.verdict.same_shown)
+
+    @property
     def is_soft_404(self) -> bool:
         """Whether the page shows that its address does not exist, and its items are dropped."""
         is_soft = self.verdict.reason == Reason.SOFT_404
@@ -147,10 +155,8 @@ class Judgement:
     @property
     def is_superfluous(self) -> bool:
         """Whether items of the page are dropped or tagged, because they are stored already."""
-        # What an item takes from beside the main text, such as a price, may have changed.
-        is_whole = self.verdict.same_shown
-        drops = self.verdict.is_duplicate or (self.policy.revisit == "drop" and is_whole)
-        return self.is_copy and drops and not self.is_kept
+        drops = self.verdict.is_duplicate or self.policy.revisit == "drop"
+        return self.is_whole_copy and drops and not self.is_kept
 
     @property
     def knows_links(self) -> bool:
