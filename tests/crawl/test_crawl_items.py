@@ -59,7 +59,7 @@ def shop(reviews: str, ways: list[str]) -> dict[str, Answer | str]:
         more = f"<a class='more' href='/more/{id_}'>more</a>" if "long" in reviews else ""
         pages[reviews.format(id_)] = NO_REVIEWS.format(more=more)
         pages[f"/more/{id_}"] = NO_REVIEWS.format(more="")
-        pages[f"/api/{id_}.json"] = Answer('{"reviews": []}', "application/json")
+        pages[f"/json/{id_}"] = Answer('{"reviews": []}', "application/json")
     return pages
 
 
@@ -131,7 +131,7 @@ def test_a_start_page_that_is_followed_as_index_yields_its_item():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reviews", ["/reviews/{}", "/long/{}", "/api/{}.json"])
+@pytest.mark.parametrize("reviews", ["/reviews/{}", "/long/{}", "/json/{}"])
 def test_an_item_is_from_the_page_where_it_began(reviews):
     # What is carried one by one or in a loader travels as an item after the first page.
     ways = [way for way in WAYS if not ("long" in reviews and way in ("name", "loader"))]

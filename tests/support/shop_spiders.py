@@ -110,7 +110,7 @@ class Shop(CrawlSpider):
             item.reviews = self.of(response)
         else:
             item["reviews"] = self.of(response)
-        onward = None if "json" in response.url else response.css("a.more::attr(href)").get()
+        onward = None if "/json/" in response.url else response.css("a.more::attr(href)").get()
         if onward:
             meta = {**response.meta, "item": item}
             yield response.follow(onward, self.reviews, meta=meta, dont_filter=True)
@@ -118,7 +118,7 @@ class Shop(CrawlSpider):
             yield item
 
     def of(self, response: Response) -> list[str]:
-        return [] if response.url.endswith("json") else response.css("p::text").getall()
+        return [] if "/json/" in response.url else response.css("p::text").getall()
 
 
 class Inline(CrawlSpider):

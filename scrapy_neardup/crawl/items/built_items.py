@@ -144,12 +144,13 @@ class BuiltItems:
         if page is not None and page.is_soft_404:
             return ItemJudgement(page, items)
         if page is not None and page.is_superfluous and not is_explicit:
-            if not self._is_stored(page, digest, item_bits(place.number, fields), texts):
+            is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
+            if is_stored and (not parts.held or covers(page.items, items)):
+                return ItemJudgement(page, items)
+            if not parts.held:
                 self._stats.count("kept_items")
                 kept = replace(page, is_kept=True)
                 return ItemJudgement(kept, items, digest=digest, texts=texts)
-            if not parts.held or covers(page.items, items):
-                return ItemJudgement(page, items)
         if not (parts.held or is_explicit):
             return ItemJudgement(page, items, digest=digest, texts=texts)
         self._stats.count("built_items")
