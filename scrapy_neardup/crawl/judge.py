@@ -163,6 +163,8 @@ class NearDupJudge:
             items.send(item, ItemJudgement(page))
             return
         decided = await self.built_items.judge(item, response, page, policy, place)
+        if page is not None and page.refuses_requests and not decided.is_superfluous:
+            self.session.request_filter.kept_item(response, page.verdict)
         if decided.share is not None:
             items.settle_at_end(response, decided.share)
         items.send(item, decided)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain, pairwise, repeat
 from zlib import crc32
+
+import numpy as np
 
 #: Texts of an item that are compared: the longest; and of those, how many are sampled.
 _MAX_TEXTS, _MAX_SAMPLES = 48, 2
@@ -32,6 +34,10 @@ _MAX_UNSPACED = 20
 _MIN_RESEMBLANCE = 0.3
 #: An item differs from another that lacks at least this share of its texts, in characters.
 _MIN_OTHER = 0.25
+#: Factors of the hash functions of a sketch (multiply-shift; Dietzfelbinger et al., 1997), odd, and
+#: how many bytes two sketches of one text have in common at least.
+_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], np.uint64)
+_MIN_EQUAL_BYTES = 2
 #: Characters that tell whether a value is a text.
 _LOOKED_AT = 60
 _WORD = re.compile(r"\w+")
@@ -47,11 +53,13 @@ class ItemTexts:
     :ivar sums: a checksum of each, the longest first.
     :ivar lengths: how many characters each has; 0 for a part of the page's title.
     :ivar samples: of the longest texts, two each, empty for a short one.
+    :ivar sketch: of all texts, 24 bits for a store, see :func:`sketches_differ`; 0 without texts.
     """
 
     sums: bytes
     lengths: bytes
     samples: tuple[tuple[bytes, bytes], ...]
+    sketch: int
 
     @classmethod
     def of(cls, values: Iterable[str], title: Iterable[Iterable[str]] = ()) -> ItemTexts:
@@ -63,10 +71,12 @@ class ItemTexts:
         found = filter(is_text, map(_without_tags, values))
         texts = nlargest(_MAX_TEXTS, dict.fromkeys(found), key=len)
         title_words = f" {' '.join(word for part in title for word in part)} "
+        samples = tuple((_pairs_of(text), _long_words_of(text)) for text in texts[:_MAX_SAMPLES])
         return cls(
             _packed(map(_sum_of, texts)),
             _packed(len(text) * (not _is_within(text, title_words)) for text in texts),
-            tuple((_pairs_of(text), _long_words_of(text)) for text in texts[:_MAX_SAMPLES]),
+            samples,
+            _sketch_of(texts, samples, title_words),
         )
 
     def differ_from(self, other: ItemTexts) -> bool:
@@ -83,6 +93,17 @@ class ItemTexts:
         """Yield the checksum, the length and the samples of each text."""
         samples = chain(self.samples, repeat((b"", b"")))
         yield from zip(_numbers(self.sums), _numbers(self.lengths), samples, strict=False)
+
+
+def sketches_differ(sketch: int, other: int) -> bool:
+    """Return whether two sketches are of other texts; false if one is 0.
+
+    A sketch has the last byte of the least hash of each of three hash functions (b-bit minwise
+    hashing; Li, König, WWW 2010). Two must be equal, which those of unrelated texts are once in
+    20,000 times, and of texts that resemble by 0.9 in 97 % of cases.
+    """
+    n_equal = sum(not (sketch ^ other) >> shift & 0xFF for shift in (0, 8, 16))
+    return bool(sketch and other) and n_equal < _MIN_EQUAL_BYTES
 
 
 def is_text(value: str) -> bool:
@@ -129,6 +150,24 @@ def _pairs_of(text: str) -> bytes:
     coded = (word.encode("utf-8", "surrogatepass") for word in words)
     sums = {crc32(second, crc32(first)) for first, second in pairwise(coded)}
     return _packed(sorted(sums)[:_SAMPLE])
+
+
+def _sketch_of(texts: Sequence[str], samples: Iterable[tuple[bytes, bytes]], title: str) -> int:
+    """Return the sketch of the sampled texts; of short ones, that of the longest.
+
+    :param texts: the longest first.
+    :param samples: of the first ones, see :class:`ItemTexts`.
+    :param title: words of the page's title, which do not count.
+    """
+    data = b"".join(long_words or pairs for pairs, long_words in samples)
+    if not data:
+        own = next((text for text in texts if not _is_within(text, title)), None)
+        data = b"" if own is None else _packed([_sum_of(own)])
+    if not data:
+        return 0
+    numbers = np.frombuffer(data, np.uint32).astype(np.uint64)
+    hashes = (numbers[:, None] * _FACTORS >> np.uint64(32)).min(axis=0)
+    return int.from_bytes(hashes.astype(np.uint8).tobytes(), "big") or 1
 
 
 def _long_words_of(text: str) -> bytes:

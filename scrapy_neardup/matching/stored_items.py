@@ -4,7 +4,8 @@ It tells whether dropping the item of a copy would lose data. That one item of t
 stored does not suffice: a pipeline may have failed on one of three, and another template may yield
 more items, or items with other fields. So a store keeps of each page the positions of its stored
 items (15 bits), whether several were of one class (1 bit), a digest of the names of their fields
-(24 bits), and one of the values of earlier pages that they carried (24 bits).
+(24 bits), and one of the values of earlier pages that they carried or, of an item that carried
+none, a sketch of its texts (24 bits).
 
 Whether an item has fields of its own is asked of names: a process remembers the names behind the
 digests that it has made. What an earlier run stored covers an item with other fields once this run
@@ -18,7 +19,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import xxhash
 
-from .item_texts import ItemTexts
+from .item_texts import ItemTexts, sketches_differ
 
 #: No item of the page was stored; its callback yielded only links. Its copies may yield the item,
 #: so it is the original of their links only.
@@ -44,7 +45,12 @@ OWN_ITEMS = _ALL_FIELDS << _POSITIONS | _ALL_POSITIONS
 
 
 def item_bits(
-    position: int, fields: Iterable[str], carried: Collection[str] = (), *, is_listed: bool = False
+    position: int,
+    fields: Iterable[str],
+    carried: Collection[str] = (),
+    texts: ItemTexts | None = None,
+    *,
+    is_listed: bool = False,
 ) -> int:
     """Return the record of one item.
 
@@ -52,6 +58,7 @@ def item_bits(
         that began on this one.
     :param fields: names of its fields that are not empty, and of its class.
     :param carried: its values that come from earlier pages.
+    :param texts: its texts, of which a sketch is kept if it carries no values.
     :param is_listed: did its page yield an item of its class before?
     """
     # Each position has its own bit, except for the last ones, which share one.
@@ -59,7 +66,8 @@ def item_bits(
     if position:
         positions |= 1 << min(position, _POSITIONS - 1) - 1
     of_fields = _digest_of_names(frozenset(fields))
-    return _carried(carried) << _POSITIONS + _FIELDS | of_fields << _POSITIONS | positions
+    of_values = _carried(carried) or (texts.sketch if texts else 0)
+    return of_values << _POSITIONS + _FIELDS | of_fields << _POSITIONS | positions
 
 
 def merge(items: int, others: int) -> int:
@@ -83,6 +91,12 @@ def covers(stored: int, item: int) -> bool:
     if carried and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
         return False
     return not item & _ALL_POSITIONS & ~stored and _has_fields(_fields_of(stored), _fields_of(item))
+
+
+def texts_differ(stored: int, texts: ItemTexts) -> bool:
+    """Are the texts of an item other ones than those of the item in a record, as far as known?"""
+    sketch = stored >> _POSITIONS + _FIELDS
+    return sketch != _MIXED and sketches_differ(sketch, texts.sketch)
 
 
 def _fields_of(items: int) -> int:

@@ -21,7 +21,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.datatypes import LocalCache
 
 from ...matching.item_texts import ItemTexts
-from ...matching.stored_items import StoredItems, covers, is_list, item_bits
+from ...matching.stored_items import StoredItems, covers, is_list, item_bits, texts_differ
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
@@ -137,10 +137,10 @@ class BuiltItems:
         parts = carried.parts_of(item, partial(shown_by, response))
         fields = _fields_of(item, callback_name(response))
         digest = _digest_of(item, response, carried)
-        items = item_bits(place.number, fields, parts.held, is_listed=place.is_listed)
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         texts = None if place.is_listed else _texts_of(parts, page, response)
+        items = item_bits(place.number, fields, parts.held, texts, is_listed=place.is_listed)
         if page is not None and page.is_soft_404:
             return ItemJudgement(page, items)
         if page is not None and page.is_superfluous and not is_explicit:
@@ -249,12 +249,15 @@ class BuiltItems:
             # The text of a list says little about a single entry, so the whole page must be equal;
             # URLs are not shown.
             return page.verdict.same_shown and not self._stored.knows(original)
-        return not self._has_other_texts(original, texts)
+        return not self._has_other_texts(original, texts, page.items)
 
-    def _has_other_texts(self, original: str, texts: ItemTexts) -> bool:
-        """Return whether each known item of a page and its copies lacks texts of this item."""
+    def _has_other_texts(self, original: str, texts: ItemTexts, stored: int) -> bool:
+        """Return whether each known item of a page and its copies lacks texts of this item.
+
+        :param stored: the record of the page's items, for one that an earlier run has stored.
+        """
         known = [*self._stored.texts_of(original), *self._kept.texts_of(original)]
-        return bool(known) and all(map(texts.differ_from, known))
+        return all(map(texts.differ_from, known)) if known else texts_differ(stored, texts)
 
     def _keep_untied(self, page: Judgement | None, response: Response) -> Judgement | None:
         """Return the judgement on an item whose origin is unknown: it is kept."""

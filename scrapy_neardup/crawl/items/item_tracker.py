@@ -191,6 +191,11 @@ class ItemJudgement:
     digest: int = 0
     texts: ItemTexts | None = None
 
+    @property
+    def is_superfluous(self) -> bool:
+        """Whether the item is dropped or tagged, because it is stored already."""
+        return self.judgement is not None and self.judgement.is_superfluous
+
 
 #: Stands for an item that was not sent: another component built or replaced it, or no page did.
 NOT_SENT = ItemJudgement(None)

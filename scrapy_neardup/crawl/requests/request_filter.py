@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy.http import Request, Response
 from scrapy.http.request import NO_CALLBACK
@@ -58,6 +59,8 @@ class RequestFilter:
         self.rules = UrlRuleFilter(crawler, plan, count, learns=learns, job=job)
         #: Requests that duplicates yielded, with the URLs of these.
         self._linked: WeakKeyDictionary[Request, list[str]] = WeakKeyDictionary()
+        #: Duplicates of which an item was kept.
+        self._keeping: WeakSet[Response] = WeakSet()
 
     # --- the store --------------------------------------------------------------------------
 
@@ -168,6 +171,16 @@ class RequestFilter:
             self.rules.fail(urls)
         elif urls:
             self.rules.learn(response, dict.fromkeys((response.url, *urls)), verdict)
+
+    def kept_item(self, response: Response, verdict: Verdict) -> None:
+        """Learn that a duplicate yielded an item of its own, so that its URL is fetched again."""
+        if response.request is None or response in self._keeping:
+            return
+        self._keeping.add(response)
+        urls = tuple(urls_of(response.request))
+        self.duplicate_urls.keep_fetching_urls(urls)
+        own = replace(verdict, kind="new", duplicate_of=None)
+        self.rules.learn(response, dict.fromkeys((response.url, *urls)), own)
 
     def passed(self, response: Response) -> None:
         """Note that a response is not judged, or that its callback yielded nothing."""
