@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from time import perf_counter
 
 import pytest
 
-from scrapy_neardup.matching.item_texts import ItemTexts, is_text
+from scrapy_neardup.matching.item_texts import ItemTexts, is_text, sketches_differ
 from scrapy_neardup.matching.stored_items import StoredItems
 from tests.support.texts import FERRY, MUSEUM, article
 
@@ -89,6 +90,17 @@ def test_texts_are_forgotten_with_the_items(monkeypatch):
     monkeypatch.setattr("scrapy_neardup.matching.stored_items._MAX_DIGESTS", 2)
     items, texts = StoredItems(), ItemTexts.of(["thanks"])
     for number in range(4):
-        items.note(f"u{number}", number, texts)
+        items.note(f"u{number}", number, texts=texts)
     items.note("u3", 4)
     assert [len(items.texts_of(f"u{number}")) for number in range(4)] == [0, 0, 0, 1]
+
+
+def test_sketches_tell_other_texts_apart_and_find_edited_ones():
+    texts = [" ".join(article(80, seed)) for seed in range(200)]
+    edited = [" ".join(["edited", *text.split()[1:]]) for text in texts]
+    sketches, of_edited = ([ItemTexts.of([t]).sketch for t in each] for each in (texts, edited))
+    n_found = sum(not sketches_differ(a, b) for a, b in zip(sketches, of_edited, strict=True))
+    n_taken = sum(not sketches_differ(a, b) for a, b in pairwise(sketches))
+    assert n_found > 170
+    assert n_taken <= 3
+    assert not any(sketches_differ(0, sketch) for sketch in sketches)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import reduce
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_neardup.matching.item_texts import ItemTexts
 from scrapy_neardup.matching.stored_items import (
     NO_ITEMS,
     OWN_ITEMS,
@@ -14,6 +16,11 @@ from scrapy_neardup.matching.stored_items import (
     covers,
     item_bits,
     merge,
+    texts_differ,
+)
+
+SENTENCE = (
+    "The harbour of the old town was built of stone that came from the quarries up the river. "
 )
 
 FIELDS = st.sets(st.sampled_from(["dict", "name", "text", "price", "author"]), min_size=1)
@@ -31,8 +38,46 @@ def test_an_item_is_covered_only_by_its_place_its_fields_and_what_it_carries(sto
     if carried and any(other != carried for _, _, other in stored):
         assert not is_covered
     if not carried and place in {number for number, _, _ in stored}:
-        # A filter may say yes of a field that it does not have, but never no of one that it has.
-        assert is_covered or fields - set().union(*(names for _, names, _ in stored))
+        assert is_covered == (fields <= set().union(*(names for _, names, _ in stored)))
+
+
+def test_of_what_another_process_stored_only_known_names_are_covered(monkeypatch):
+    stored = item_bits(1, ["page", "title", "price"])
+    monkeypatch.setattr("scrapy_neardup.matching.stored_items._names", OrderedDict())
+    assert not covers(stored, item_bits(1, ["page", "title"]))
+    assert covers(stored, item_bits(1, ["page", "title", "price"]))
+    # From now on the names behind the digest are known.
+    assert covers(stored, item_bits(1, ["page", "title"]))
+    assert not covers(stored, item_bits(1, ["page", "title", "weight"]))
+
+
+def test_names_that_are_not_known_cover_nothing_once_others_were_added(monkeypatch):
+    first, second = item_bits(1, ["a"]), item_bits(2, ["b"])
+    monkeypatch.setattr("scrapy_neardup.matching.stored_items._names", OrderedDict())
+    both = merge(first, second)
+    assert not covers(both, item_bits(1, ["a"]))
+    assert not covers(both, item_bits(1, ["c"]))
+    # Nothing is asked of an item without fields but what it carries.
+    assert covers(both, item_bits(0, ()))
+
+
+def test_an_item_of_another_page_has_no_position():
+    built = item_bits(0, ["page", "name"], ["kettle"])
+    assert covers(built, item_bits(0, (), ["kettle"]))
+    assert covers(built, item_bits(0, ["page"], ["kettle"]))
+    assert not covers(built, item_bits(0, (), ["pan"]))
+    assert not covers(built, item_bits(1, ["page", "name"]))
+
+
+def test_of_texts_that_an_earlier_run_stored_only_a_sketch_is_known():
+    story, comment = (ItemTexts.of([f"{name} " + SENTENCE * 3]) for name in ("a", "b"))
+    other = ItemTexts.of(["another comment, of other words than the first one " * 3])
+    stored = item_bits(1, ["page"], texts=story)
+    assert not texts_differ(stored, story)
+    assert not texts_differ(stored, comment)
+    assert texts_differ(stored, other)
+    assert not texts_differ(OWN_ITEMS, other)
+    assert not texts_differ(merge(stored, item_bits(2, ["page"], texts=other)), other)
 
 
 def test_nothing_covers_but_what_was_stored():
