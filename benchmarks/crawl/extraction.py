@@ -112,12 +112,12 @@ def crawls(options: argparse.Namespace, folder: Path) -> Crawls:
             done.problems += [f"{name}: {problem}" for problem in problems]
             return crawl
 
-        filled = {"NEARDUP_STORE": f"sqlite:///{folder / 'store.sqlite'}"}
-        crawled("lazy", **filled)
+        store = f"sqlite:///{folder / 'store.sqlite'}"
+        crawled("lazy", NEARDUP_STORE=store)
         for _ in range(options.repeat):
             for name in _KINDS:
                 done.timed[name].append(crawled(name))
-            done.again.append(crawled("lazy", **filled))
+            done.again.append(crawled("lazy", NEARDUP_STORE=store))
         for name in _KINDS:
             done.watched[name] = crawled(name, watches_reactor=True)
     return done

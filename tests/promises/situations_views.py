@@ -19,6 +19,7 @@ from tests.promises.harness import (
     Run,
     Site,
     bare,
+    follow,
     full,
     situation,
     words,
@@ -87,11 +88,11 @@ class Sized(PromiseSpider):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         for link in response.css("a.size"):
             item = {"name": _heading(response), "size": link.css("::text").get("")}
-            yield response.follow(link, self.stock, cb_kwargs={"item": item})
+            yield response.follow(link.attrib["href"], self.stock, cb_kwargs={"item": item})
         yield from self.links(response)
 
     def stock(self, response: Response, item: Any) -> Any:
-        stores = response.json()["stores"]
+        stores = json.loads(response.body)["stores"]
         yield {**item, "stores": stores, "content": f"{item['name']} {item['size']}"}
 
 
@@ -159,9 +160,9 @@ def _with_field(name: str | None) -> type[PromiseSpider]:
         def parse(self, response: Response, **kwargs: Any) -> Any:
             if "/story/" in response.url:
                 item = {"title": _heading(response), "author": "A. N.", "url": response.url}
-                if name is not None:
-                    item[name] = response.css("time::attr(datetime)").get()
-                yield {**item, "content": f"{item['title']} {name} {name and item[name]}"}
+                time = response.css("time::attr(datetime)").get("")
+                more = {} if name is None else {name: time}
+                yield {**item, **more, "content": f"{item['title']} {more}"}
             yield from self.links(response)
 
     return Stories
@@ -227,7 +228,7 @@ class ByRules(CrawlSpider):
 
 class ByPartials(PromiseSpider):
     def parse(self, response: Response, **kwargs: Any) -> Any:
-        yield from response.follow_all(css="a.next", callback=partial(self.price))
+        yield from follow(response, "a.next", callback=partial(self.price))
 
     def price(self, response: Response) -> Any:
         yield {"content": 17_000 + _number(response), "number": _number(response)}
@@ -239,12 +240,13 @@ class ByPartials(PromiseSpider):
 
 class ByLambdas(ByPartials):
     def parse(self, response: Response, **kwargs: Any) -> Any:
-        yield from response.follow_all(css="a.next", callback=lambda page: [*self.price(page)])
+        yield from follow(response, "a.next", callback=lambda page: [*self.price(page)])
 
     def price(self, response: Response) -> Any:
         yield {"content": 17_000 + _number(response), "number": _number(response)}
         onward = f"{response.url}?tab=stock"
-        yield response.follow(onward, lambda page: [*self.stock(page)])
+        callback: Any = lambda page: [*self.stock(page)]  # noqa: E731
+        yield response.follow(onward, callback)
 
 
 def _tabs(site: Site) -> None:
