@@ -7,6 +7,7 @@ pages that may have the same content; see :mod:`~scrapy_neardup.matching.passage
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +28,14 @@ _INVISIBLE = [
 _FRAME = ["nav", "footer"]
 #: Most links are menus. Their texts count on a page with fewer characters outside of links.
 _MIN_UNLINKED = 400
-#: Elements that do not end a passage; those that occur most.
-_INLINE = ["span", "b", "strong", "em", "i", "font", "code", "u", "sup", "sub"]
+#: Elements that do not end a passage.
+_INLINE = [
+    *("span", "b", "strong", "em", "i", "font", "code", "u", "sup", "sub", "mark", "abbr", "small"),
+    *("ins", "q", "cite", "kbd", "samp", "var", "time", "label", "big", "tt", "acronym", "dfn"),
+    *("bdi", "bdo", "wbr", "s", "data"),
+]
+#: Characters of a text in which a link is part of a sentence, whatever element that stands in.
+_MIN_TEXT = 16
 #: On a page with more tags they do: to take out nested elements costs the square of their depth.
 _MAX_JOINED = 10_000
 #: Between two text nodes: a character that no repaired page contains.
@@ -36,7 +43,7 @@ _BREAK = "\x1f"
 #: Passages end at elements, for which this stands, and at the ends of sentences, not where a line
 #: of the source is wrapped.
 _END = ";"
-_ENDS_OF_SENTENCES = (". ", "。", "!", "?")
+_ENDS_OF_SENTENCES = (". ", "。", "!", "?", "؟", "۔", "।", "։", "።", "။", "។")
 _MIN_CHARS = 4
 
 
@@ -72,19 +79,27 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
 
     html = repaired(html)
     limits.check_markup(html)
-    try:
+    with _parsing():
         tree = LexborHTMLParser(html)
         title = _title(tree)
         tree.strip_tags(_INVISIBLE)
         if html.count("<") <= _MAX_JOINED:
             _join_inline_text(tree)
         shown = _text(tree)
+    # To normalise a text that is too long would take time and memory without bound.
+    limits.check_text(title, shown)
+    with _parsing():
         needs_reading = may_need_scripts(html, shown, _ids(tree))
         text = normalize(_main_part(tree).replace(_BREAK, _END))
+    return QuickText(title, list(_passages(text)), text, needs_reading)
+
+
+@contextmanager
+def _parsing() -> Iterator[None]:
+    try:
+        yield
     except Exception as error:
         raise ExtractionError("quick_text", error) from error
-    limits.check_text(title, shown)
-    return QuickText(title, list(_passages(text)), text, needs_reading)
 
 
 def _title(tree: LexborHTMLParser) -> str:
@@ -110,7 +125,15 @@ def _join_inline_text(tree: LexborHTMLParser) -> None:
     for link in tree.css("p a"):
         link.unwrap()
     tree.unwrap_tags(_INLINE)
+    for link in tree.css("a"):
+        if _is_of_text(link.prev) or _is_of_text(link.next):
+            link.unwrap()
     tree.merge_text_nodes()
+
+
+def _is_of_text(node: LexborNode | None) -> bool:
+    """Is a node beside a link text that the link stands in, not a mark between links?"""
+    return node is not None and node.tag == "-text" and len(node.text().strip()) >= _MIN_TEXT
 
 
 def _main_part(tree: LexborHTMLParser) -> str:

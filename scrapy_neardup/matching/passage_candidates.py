@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..hashing.postings import Sharers
 from ..signatures.passages import Passages, passages_in
-from ..signatures.quick_sketch import overlap
+from ..signatures.quick_sketch import Overlap, overlap
 from ..signatures.signature import PageSignature
 from .rule import Rule
 from .site_boilerplate import Boilerplates
@@ -33,10 +33,11 @@ MIN_SHARED_ON_ONE_SITE = 10 / 32
 #: Pages of one site whose titles differ are duplicates only if they show the same all over, but for
 #: what is hidden. So the one must have this part of all passages that were recorded of the other.
 MIN_CONTAINED_UNDER_OTHER_TITLES = 30 / 32
-#: Estimated resemblance, or on two sites containment, of the texts that were read quickly: of pages
-#: of which less is alike, the main texts do not resemble by what the rule asks for. The same under
-#: other titles of a site.
+#: Least share of the shorter of two texts that were read quickly which is in the other one,
+#: estimated: of pages of which less is alike, the main texts do not resemble by what the rule asks
+#: for. The least resemblance under other titles of a site.
 MIN_OVERLAP, MIN_OVERLAP_UNDER_OTHER_TITLES = 0.5, 0.9
+_WHOLE = Overlap(1.0, 1.0)
 #: A page with fewer rare passages may be made of boilerplate alone.
 MIN_RARE = 4
 #: The rule asks for this resemblance at least, else pages with a single common passage are
@@ -130,24 +131,20 @@ def _may_be_copy(
     """
     recorded = passages_in(other.passages)
     most = min(n_rare, recorded.size)
-    if page.site != other.site:
-        return shared >= MIN_SHARED * most and _overlap(page, other) >= MIN_OVERLAP
-    if titles_differ(page, other, boilerplates.of(page.site)):
+    is_one_site = page.site == other.site
+    if is_one_site and titles_differ(page, other, boilerplates.of(page.site)):
         # Looked at first, because it takes a fraction of the time and most pairs fail it.
-        if _overlap(page, other) < MIN_OVERLAP_UNDER_OTHER_TITLES:
+        if _overlap(page, other).resemblance < MIN_OVERLAP_UNDER_OTHER_TITLES:
             return False
         # Passages that are no longer rare count as well, because equal pages have all of them.
         contained = np.count_nonzero(np.isin(recorded, passages_in(page.passages)))
         return bool(contained >= MIN_CONTAINED_UNDER_OTHER_TITLES * recorded.size)
-    return shared >= MIN_SHARED_ON_ONE_SITE * most and _overlap(page, other) >= MIN_OVERLAP
+    if shared < (MIN_SHARED_ON_ONE_SITE if is_one_site else MIN_SHARED) * most:
+        return False
+    # Sites, and views of one page, surround a text by more or less else.
+    return _overlap(page, other).containment >= MIN_OVERLAP
 
 
-def _overlap(page: PageSignature, other: PageSignature) -> float:
-    """Return what two texts have in common, 0.0 to 1.0, estimated; 1.0 if one has no sketch.
-
-    Two sites surround a text by more or less else, so there the part of the shorter one counts.
-    """
-    found = overlap(page.quick_sketch, other.quick_sketch)
-    if found is None:
-        return 1.0
-    return found.resemblance if page.site == other.site else found.containment
+def _overlap(page: PageSignature, other: PageSignature) -> Overlap:
+    """Return what two texts have in common, estimated; all of them if one has no sketch."""
+    return overlap(page.quick_sketch, other.quick_sketch) or _WHOLE

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from ..sources.compression import decompression_errors, unpacked_body
 from ..sources.record import Record
 
-#: What a body takes besides its compressed content, roughly: key, URL, headers, objects.
+#: What a body takes besides its compressed content and texts, roughly: objects, places in tables.
 OVERHEAD_BYTES = 1000
 #: A text and bytes are told apart by this field of a record.
 _IS_TEXT = "is_text"
@@ -55,8 +55,11 @@ class BodyCache:
         """
         self.discard(key)
         # An empty content of the same type: text stays text.
-        if self._write(key, replace(record, content=record.content[:0]), packed):
-            self._add(key, len(packed) + OVERHEAD_BYTES)
+        head = replace(record, content=record.content[:0])
+        size = size_of(key, len(told_head(head)), len(packed))
+        # One that is too large by itself must not evict all others first.
+        if size <= self._max_bytes and self._write(key, head, packed):
+            self._add(key, size)
         else:
             self._evicted(key)
 
@@ -119,6 +122,15 @@ class BodyCache:
 
     def _remove(self, key: str) -> None:
         del self._bodies[key]
+
+
+def size_of(key: str, n_head: int, n_packed: int) -> int:
+    """Return the bytes that a body takes, roughly: its key is kept several times.
+
+    :param n_head: characters of :func:`told_head`.
+    :param n_packed: bytes of its compressed content.
+    """
+    return n_packed + 3 * len(key) + n_head + OVERHEAD_BYTES
 
 
 def told_head(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -376,6 +377,26 @@ def test_a_body_larger_than_the_bound_is_not_kept(store, size):
     cache = store.body_cache(size)
     kept(cache, "a", "some text")
     assert (cache.n_bytes, cache.take("a")) == (0, None)
+
+
+def test_a_body_larger_than_the_bound_evicts_no_other(store):
+    cache = store.body_cache(5_000)
+    one = kept(cache, "a", "some text")
+    kept(cache, "large", bytes(random.Random(1).randbytes(9_000)))
+    assert cache.n_evicted == 1
+    assert cache.take("a") == one
+
+
+def test_addresses_and_headers_count_for_the_bound(make_store):
+    store = make_store()
+    cache = store.body_cache(30_000)
+    for number in range(5):
+        url = f"https://{number}.example/{'long' * 2_000}"
+        one = replace(record(url, "text"), content_type="text/html; " + "long" * 500)
+        cache.put(url, one, packed_body("text"))
+    # Four keys and URLs of 8 KB are beyond it.
+    assert cache.n_evicted >= 3
+    assert cache.n_bytes <= 30_000
 
 
 @pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)

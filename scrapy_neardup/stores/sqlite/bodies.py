@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...sources.record import Record
-from ..body_cache import OVERHEAD_BYTES, BodyCache, record_of_head, told_head
+from ..body_cache import BodyCache, record_of_head, size_of, told_head
 
 #: Seconds to wait for another crawl that writes to the same file.
 _LOCK_SECONDS = 0.5
@@ -35,9 +35,12 @@ class FileBodyCache(BodyCache):
             for name in (path, *(Path(f"{path}{end}") for end in ("-wal", "-shm"))):
                 name.unlink(missing_ok=True)
             self._file = _opened(path)
-        query = "SELECT key, length(body) FROM bodies WHERE namespace = ? ORDER BY rowid"
-        for key, size in self._file.execute(query, (namespace,)).fetchall():
-            self._add(key, size + OVERHEAD_BYTES)
+        query = (
+            "SELECT key, length(record), length(body) FROM bodies WHERE namespace = ? "
+            "ORDER BY rowid"
+        )
+        for key, n_head, n_packed in self._file.execute(query, (namespace,)).fetchall():
+            self._add(key, size_of(key, n_head, n_packed))
 
     def close(self) -> None:
         self._file.close()

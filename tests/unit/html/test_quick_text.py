@@ -90,6 +90,14 @@ def test_limits_hold():
         quick_text(page("<p>" + 200 * "word "), PageLimits(text_chars=500))
 
 
+def test_a_text_that_is_too_long_is_refused_before_it_is_normalised(monkeypatch):
+    # Each of these letters becomes eighteen.
+    html = page("<p>" + 600 * "\ufdfa ")
+    monkeypatch.setattr("scrapy_neardup.html.quick_text.normalize", lambda text: 1 / 0)
+    with pytest.raises(LimitExceeded):
+        quick_text(html, PageLimits(text_chars=500))
+
+
 def test_nesting_costs_no_recursion():
     assert quick_text(page(29_000 * "<div>" + "some words"), LIMITS).passages == ["somewords"]
 
@@ -110,7 +118,25 @@ def test_any_text_is_read_or_refused(html):
         ARTICLE.replace("Holm", "<a href=/holm>Holm</a>"),
         ARTICLE.replace(" from the", "\nfrom\tthe"),
         ARTICLE.replace("</p><p>", " "),
+        ARTICLE.replace("old pier", "<mark>old</mark> <abbr>pier</abbr>"),
+        *(
+            ARTICLE.replace("<p>", f"<{name}>")
+            .replace("</p>", f"</{name}>")
+            .replace("leaves", "<a href=/leaves>leaves</a>")
+            for name in ("li", "div", "dd", "blockquote")
+        ),
     ],
 )
 def test_inline_elements_and_wrapped_lines_do_not_end_a_passage(other):
     assert quick_text(page(other), LIMITS).passages == quick_text(page(ARTICLE), LIMITS).passages
+
+
+def test_links_in_rows_of_links_are_no_part_of_a_sentence():
+    menu = "<div><a href=/a>News and views</a> | <a href=/b>Sports and games</a></div>"
+    assert quick_text(page(menu + ARTICLE), LIMITS).passages == list(map(squeezed, SENTENCES))
+
+
+@pytest.mark.parametrize("end", "؟۔।։።។။")
+def test_sentences_end_in_other_scripts(end):
+    text = f"<p>First of the two{end} Second of the two{end}</p>"
+    assert quick_text(page(text), LIMITS).passages == ["firstofthetwo", "secondofthetwo"]
