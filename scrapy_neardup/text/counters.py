@@ -15,6 +15,8 @@ import numpy.typing as npt
 from .dates import are_near
 from .normalization import normalize
 
+#: The first character of scripts without spaces, and of Korean.
+_FIRST_WIDE = "\u2e80"
 #: Words for what is counted, for who counts, for what a server says of itself or of its visitor,
 #: and for times; with an asterisk, beginnings of words.
 _COUNTED = (
@@ -86,11 +88,38 @@ _AMBIGUOUS = frozenset(
     "ligne vu vue vues lu lectures jour note página membros membres miembros stock "
     "uhrzeit restzeit rank* участник* гостей рейтинг* количество oy puan".split()
 )
-#: Labels of counters behind which words say what a page is about: "Level: easy".
+#: Labels of counters behind which "yes" says what a page is about as well.
 _NAMED = frozenset(("level", "activity", "vote"))
-#: Of these, only codes are none of a counter, as the rating of a film: "PG-13", "R".
+#: Behind these, codes with a number are none of a counter, as the rating of a film: "PG-13".
 _RATED = frozenset(("rating", "rated"))
 _CODE = re.compile(r"[A-Z]{1,5}(?:[ -]?\d{1,2}\+?)?")
+#: Words of labels behind which words without a number say something of the visit as well, as in
+#: "Weather: sunny", "Last visitor: Anna" and "Cache: hit".
+_OF_VISITS = (
+    "online welcome hello last today yesterday now weather cache request trace token nonce random "
+    "trend uptime since cart wishlist rendered generated refreshed checked retrieved seen viewed "
+    "updat* modif* uhrzeit stand heute gestern restzeit noch geändert aujourd jour hoy ayer "
+    "actualizado aggiornato atualizado hoje vandaag bijgewerkt онлайн сегодня вчера обновлено "
+    "сьогодні bugün güncelleme اليوم تحديث متواجد* "
+    "在线 在線 今日 今天 昨日 昨天 天气 更新 本日 天気 오늘 어제 접속자"
+).split()
+#: What is said of a stock, of a button, or in the place of a number, without a word of a counter.
+_NO_NUMBER = re.compile(
+    r"(?:x|no|none|nothing|never|nobody|not yet|n/?a|unknown|unrated|loading\W*|be the first.*|"
+    r"yes|un\w*available|not available|sold out|out of .*|discontinued|back.?order\w*|"
+    r"limited.*|pre.?order\w*|low|plenty|few|many|some|in store|ships .*|ready .*|coming soon|"
+    r"immediate\w*|ja|nein|keine?|nie|noch nicht|unbekannt|(?:nicht |sofort |wieder )*lieferbar|"
+    r"ausverkauft|"
+    r"vorrätig|nicht vorrätig|vergriffen|wenige?|vorbestell\w*|"
+    r"oui|non|aucune?|jamais|inconnue?|épuisée?|rupture.*|sur commande|indisponible|"
+    r"sí|si|ningun[oa]|nunca|agotad[oa]|no disponible|bajo pedido|nessun[oa]?|mai|esaurit[oa]|"
+    r"não|nenhuma?|esgotad[oa]|indisponível|sob encomenda|nee|geen|uitverkocht|op voorraad|"
+    r"tak|nie|brak|да|нет|никогда|неизвестно|под заказ|ожидается|много|мало|"
+    r"evet|hayır|yok|var|tükendi|نعم|لا|نفد.*|غير متوفر|"
+    r"无|無|暂无.*|沒有|没有|是|否|[有无無缺現现]货|售罄|なし|あり|無し|有り|[○◎△×✕-].*|品切れ.*|取り寄せ|"
+    r"없음|있음|품절)",
+    re.IGNORECASE,
+)
 #: What may stand beside the word of a counter in its label.
 _BESIDE = frozenset(
     "of by the in no number numbers times time total all this week month year by id your ip "
@@ -99,16 +128,14 @@ _BESIDE = frozenset(
 )
 
 
-def _any_of(words: Iterable[str]) -> re.Pattern[str]:
-    whole = "|".join(word.replace("*", "[^ ]*") for word in words)
-    return re.compile(
-        rf"(?<!\w)(?:و?ال)?(?:{whole})(?!\w)|{'|'.join(_COUNTED_ANYWHERE)}", re.IGNORECASE
-    )
+def _any_of(words: Iterable[str], anywhere: Iterable[str] = _COUNTED_ANYWHERE) -> re.Pattern[str]:
+    whole = "|".join(word.replace("*", "[^ ]*") for word in words if word < _FIRST_WIDE)
+    return re.compile(rf"(?<!\w)(?:و?ال)?(?:{whole})(?!\w)|{'|'.join(anywhere)}", re.IGNORECASE)
 
 
 _COUNTER = _any_of(_COUNTED)
 _ONLY_COUNTER = _any_of(word for word in _COUNTED if word not in _AMBIGUOUS)
-
+_VISIT = _any_of(_OF_VISITS, (word for word in _OF_VISITS if word >= _FIRST_WIDE))
 
 _BARE_NUMBER = re.compile(r"[\d\s.,'+%/()-]+[kKmM]?")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -143,10 +170,12 @@ class _Words:
         return token in self._whole or token.startswith(self._beginnings)
 
 
-_FIRST_WIDE = "\u2e80"
 _KATAKANA = re.compile("[\u30a1-\u30fc]{3,}")
 _ARTICLE = re.compile("^و?ال")
 _OF_COUNTERS = _Words(*_COUNTED, *_COUNTED_ANYWHERE)
+_ONLY_OF_COUNTERS = _Words(
+    *(word for word in _COUNTED if word not in _AMBIGUOUS), *_COUNTED_ANYWHERE
+)
 #: Words of counters that say something else as often where they stand in a sentence.
 _ORDINARY = frozenset(
     "memory wind level note age ages days page pages stars members lager lagerplatz lagerung "
@@ -256,6 +285,8 @@ def is_label_of_counter(label: str, value: str) -> bool:
         return False
     if label.casefold() in _NAMED and not any(map(str.isdigit, value)):
         return False
+    if _is_word(value) and not _VISIT.search(label):
+        return False
     if label.casefold() in _RATED and _CODE.fullmatch(value):
         return False
     rest = _COUNTER.sub(" ", label).casefold()
@@ -263,9 +294,22 @@ def is_label_of_counter(label: str, value: str) -> bool:
     return is_number or all(word in _BESIDE for word in _WORD.findall(rest))
 
 
+def _is_word(value: str) -> bool:
+    """Is a value neither a number nor what stands in the place of one, as "none" and "sold out"?"""
+    if any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
+        return False
+    # Bars stand for the empty cells of a row.
+    return _NO_NUMBER.fullmatch(value.strip("| ")) is None and not names_a_counter(value)
+
+
 def is_of_counter(token: str) -> bool:
     """Return whether a token of a normalised text is a word of a counter."""
     return token in _OF_COUNTERS
+
+
+def is_only_of_counter(token: str) -> bool:
+    """Return whether a token is a word that only counters have: "views", but not "guests"."""
+    return token in _ONLY_OF_COUNTERS
 
 
 def neighbours_of(tokens: Sequence[str]) -> npt.NDArray[np.uint8]:

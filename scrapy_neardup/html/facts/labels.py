@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from ...text.counters import is_date_of_visit, is_label_of_counter, names_a_counter
-from ...text.known_words import MONTHS
+from ...text.known_words import MONTHS, WEEKDAYS
+from .times_from_now import is_from_now
 
 _BYLINE = re.compile(
     r"(?:last |written )?"
@@ -30,6 +31,11 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 _MONTH = rf"(?<!\w)(?:{'|'.join(MONTHS)})(?!\w)"
+_WEEKDAY = rf"(?<!\w)(?:{'|'.join(WEEKDAYS.split())})(?!\w)"
+_OF_WEEK = re.compile(
+    rf"{_WEEKDAY}|(?<!\w)(?:sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim)\b[.,]? ?\d",
+    re.IGNORECASE,
+)
 #: A year alone says what the page is about.
 _NUMBERS_OF_DATE = (
     r"(?<![\d.])\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?![\d.]*\d)|"
@@ -39,16 +45,10 @@ _DATE_ALONE = re.compile(
     rf"{_NUMBERS_OF_DATE}|{_MONTH}[\s.,]{{,3}}\d|\d\w{{,2}}[\s.,]{{,3}}(?:de |of |di )?{_MONTH}",
     re.IGNORECASE,
 )
-#: Times from now on, or back.
-_FROM_NOW = (
-    r"\d.*前|\b(?:ago|vor (?:\d+|ein\w*|wenigen|mehreren) \w+|il y a|hace|назад|now)\b|"
-    r"\b(?:yesterday|today|gestern|heute|hier|вчера|сегодня)\b|منذ|昨[天日]|今[天日]|刚刚"
-)
-_RELATIVE = re.compile(_FROM_NOW, re.IGNORECASE)
-#: Dates, and times of a clock or from now.
+#: Dates, and times of a clock.
 _DATE = re.compile(
     rf"{_NUMBERS_OF_DATE}|{_MONTH}.*\d|\d.*{_MONTH}|"
-    rf"(?<!\d)\d{{1,2}}:\d\d(?!\d)|\d ?[時时點点시] ?\d|{_FROM_NOW}",
+    rf"(?<!\d)\d{{1,2}}:\d\d(?!\d)|\d ?[時时點点시] ?\d",
     re.IGNORECASE,
 )
 #: A time of day, a number, or the name of a month.
@@ -65,6 +65,14 @@ _OF_DATE = re.compile(
 )
 #: Begins a byline, before a name with a capital letter.
 _BY_SOMEBODY = re.compile(r"(?i:by|von|par|por|di|door|av|от) [^\W\d_a-z]|文[・/／]")
+#: The same at the beginning of a line, or behind the date: "5 March 2026 by Anna Holt". In "Talk by
+#: Anna Holt, 5 March 2026" it says what takes place, and in "Von Montag" when.
+_WRITTEN = re.compile(
+    rf"(?:\W*|.*\d\W{{1,4}})(?i:by|von|par|por|di|door|av|от) "
+    rf"(?!(?i:{_MONTH}|{_WEEKDAY}))[^\W\d_a-z]|.*(?:作者|记者|記者|文[・/／])"
+)
+#: A time of full five minutes, as that of an event.
+_FULL_TIME = re.compile(r"(?<![\d:])\d{1,2}[:.h]\d[05](?![\d:.])")
 #: What stands in the place of a writer's name, and how many words a name has.
 _WRITERS = frozenset(
     ("admin", "administrator", "editor", "staff", "redaktion", "guest", "webmaster")
@@ -122,12 +130,7 @@ def is_byline(label: str) -> bool:
 
 def has_date(text: str) -> bool:
     """Has a text a date in it, or a time?"""
-    return _DATE.search(text) is not None
-
-
-def is_from_now(text: str) -> bool:
-    """Has a text a time from now on, or back?"""
-    return _RELATIVE.search(text) is not None
+    return _DATE.search(text) is not None or is_from_now(text)
 
 
 def date_of_event(text: str) -> str | None:
@@ -136,7 +139,7 @@ def date_of_event(text: str) -> str | None:
     ``None`` if a text has no date, or one from now on. Times count if they have full five minutes:
     others may be those of a visit.
     """
-    if not _DATE_ALONE.search(text) or _RELATIVE.search(text):
+    if not _DATE_ALONE.search(text) or is_from_now(text):
         return None
     numbers: list[str] = []
     months: list[str] = []
@@ -168,6 +171,16 @@ def is_dated_byline(label: str, value: str) -> bool:
     if len(words) == 1:
         return label.casefold() in _WRITERS
     return len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
+
+
+def has_byline(line: str) -> bool:
+    """Says a line with a date who wrote a page, and not what takes place on the date, and where?"""
+    if _WRITTEN.match(line):
+        return True
+    name, parted, date = line.replace("|", "·").partition("·")
+    # The date of an event has its day of the week, or a time.
+    is_of_event = _OF_WEEK.search(date) or _FULL_TIME.search(date)
+    return bool(parted) and not is_of_event and is_dated_byline(name.strip(), date.strip())
 
 
 def n_columns(text: str) -> int:

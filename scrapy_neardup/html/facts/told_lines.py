@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+import regex
+
 from ...text.counters import (
     are_of_visits,
     is_date_of_visit,
+    is_label_of_counter,
     names_only_a_counter,
     neighbours_of,
     without_counts,
@@ -18,7 +21,8 @@ from ...text.counters import (
 from ...text.known_words import MONTHS
 from ...text.normalization import normalize
 from .content import MAX_LINE
-from .labels import date_of_event, has_date, is_byline, is_from_now, n_columns
+from .labels import date_of_event, has_byline, has_date, is_byline, n_columns
+from .times_from_now import is_from_now
 
 #: More columns that end with a full stop are a sentence.
 _MAX_SENTENCE = 30
@@ -27,15 +31,14 @@ _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
 _ABBREVIATION = re.compile(r"(?:^|\W)(?:\w\.)*[^\W\d_a-z]\w{0,3}\.$")
 #: A time of day, and its minutes and seconds.
 _TIME = re.compile(r"(?<![\d:.])(?:[01]?\d|2[0-3]):([0-5]\d)(:[0-5]\d)?(?![\d:])")
-#: Who wrote a page, beside a date, and who owns it.
-_BYLINE = re.compile(r"(?<!\w)(?:by|von|par|por|di|door|от|文)(?!\w)|作者|记者|[·|]", re.IGNORECASE)
+#: Who owns a page.
 _COPYRIGHT = re.compile(
     r"©|\(c\) ?\d|copyright|rights reserved|rechte vorbehalten|droits réservés|"
     r"derechos reservados|版权所有|版權所有|無断転載|転載",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]+")
-_TOKEN = re.compile(r"\d+|[^\W\d_]+")
+#: A number, or a word with its marks: many vowels of Hindi and Thai are marks.
+_TOKEN = regex.compile(r"\p{Nd}+|[\p{L}\p{M}]+")
 #: What readers think of a page, and how much of a product is left.
 _OF_READERS = re.compile(
     r"\d[\d.,]* ?(?:out of (?:5|10)|/ ?(?:5|10)(?!\d)|"
@@ -68,11 +71,11 @@ def told(line: str) -> str | None:
         return None
     if _COPYRIGHT.search(line):
         return None
-    is_of_page = is_date_of_visit(line) or _BYLINE.search(line)
+    is_of_page = is_date_of_visit(line) or has_byline(line)
     if is_of_page and date_of_event(line) is not None:
         return None
     label = _LABEL.match(line)
-    if label and names_only_a_counter(label[0]):
+    if label and _counts(label[0], line[label.end() :].strip()):
         return None
     words = _OF_READERS.sub("", _TIME.sub(_fixed, line))
     # A counter's word may be part of a name, but its number is that of the visit.
@@ -103,7 +106,7 @@ def told_within(passage: str) -> str | None:
 
 def told_behind(label: str, value: str) -> str | None:
     """Return what a value behind a label says that is the same in each copy of a page."""
-    if not any(map(str.isalpha, label)) or names_only_a_counter(label):
+    if not any(map(str.isalpha, label)) or _counts(label, value):
         return None
     if is_byline(label) and date_of_event(value) is not None:
         return None
@@ -112,6 +115,13 @@ def told_behind(label: str, value: str) -> str | None:
     if any(map(str.isdigit, value)) and not any(map(str.isalpha, value)) and not has_date(value):
         return value
     return told(value)
+
+
+def _counts(label: str, value: str) -> bool:
+    """Is a value that of a counter, by its label? A value without numbers seldom is."""
+    if not names_only_a_counter(label):
+        return False
+    return any(map(str.isdigit, value)) or is_label_of_counter(label.rstrip(" :："), value)
 
 
 def _fixed(time: re.Match[str]) -> str:

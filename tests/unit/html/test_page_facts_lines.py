@@ -9,7 +9,9 @@ import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
-from scrapy_neardup.html.facts.labels import is_dated_byline, telling_value
+from scrapy_neardup.html.facts.labels import has_byline, is_dated_byline, telling_value
+from scrapy_neardup.html.facts.times_from_now import is_from_now
+from scrapy_neardup.html.facts.told_lines import told_within
 from scrapy_neardup.signatures.facts import MAX_LINES, fields_differ
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
@@ -162,7 +164,78 @@ def test_who_wrote_a_page_on_a_date(label, is_byline):
         ("Rating", "PG-13", "PG-13"),
         ("Rating", "4.5", None),
         ("Vote", "yes", "yes"),
+        ("Results", "positive", "positive"),
+        ("Rating", "A", "A"),
+        ("Оценка", "зачтено", "зачтено"),
+        ("推荐", "红烧肉", "红烧肉"),
+        # in the place of a number, and what another visit shows otherwise
+        ("Availability", "sold out", None),
+        ("Comments", "none", None),
+        ("在庫", "品切れ", None),
+        ("Last visitor", "Henrietta", None),
+        ("Weather", "sunny", None),
     ],
 )
 def test_words_in_the_place_of_a_date_or_a_number(label, value, told):
     assert telling_value(label, value) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        *((f"By Ann Smith{end}", True) for end in (", 5 March 2026", " on 5 March 2026")),
+        ("Ann Smith · 5 March 2026", True),
+        ("5 March 2026 by Ann Smith", True),
+        ("05.03.2026 | von Anna Holt", True),
+        ("作者:李明 2026年3月5日", True),
+        ("Talk by Ann Smith, 5 March 2026", False),
+        ("5 March 2026 · Town Hall, Leeds", False),
+        ("Stadthalle | Do 05.03.2026", False),
+        ("Town Hall · 5 March 2026, 19:30", False),
+        ("Von Montag, 2. März bis 5. März 2026", False),
+    ],
+)
+def test_which_lines_with_a_date_are_bylines(line, is_told):
+    assert has_byline(line) is is_told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("3 days ago", "3h ago", "an hour ago", "just now", "Now, 14:05", "Today", "Posted today"),
+        *("Today at 5 pm", "vor 3 Tagen", "vor etwa einer Stunde", "heute, 14:00 Uhr", "hier"),
+        *("hier à 14h", "il y a une heure", "il y a 3 jours", "hace 3 días", "5 минут назад"),
+        *("منذ ساعة", "منذ 3 ساعات", "5分钟前", "12ヶ月前", "10小時前", "昨日 12:30", "今日"),
+    ],
+)
+def test_times_from_now_on_or_back(text):
+    assert is_from_now(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "now a school",
+            "Now showing: Vertigo",
+            "Hier wohnte Anna Katz",
+            "Chicago",
+            "Today's dish",
+        ),
+        *("vor dem Monatsende", "il y a un jardin", "hace calor", "шаг назад", "منذ 1950"),
+        *("371-0026 前橋市大手町1-1", "2号前门西河沿街", "3月20日前", "2026年前", "今日菜单"),
+    ],
+)
+def test_words_of_such_times_alone_are_none(text):
+    assert not is_from_now(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("यह अभिलेख माला के विषय में है", "यह अभिलेख मेला के विषय में है"),
+        ("รายการนี้เกี่ยวกับป่าของเรา", "รายการนี้เกี่ยวกับป้าของเรา"),
+    ],
+)
+def test_marks_are_parts_of_words(one, other):
+    assert told_within(one) != told_within(other)

@@ -1,0 +1,107 @@
+"""Pages of one title that differ in words, each of which is elsewhere one that copies differ in.
+
+Such words are those of times from now on, of bylines and of counters. The rest differ in a common
+word of the text: in a negation, a number word, or the spelling of a name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.promises.harness import PromiseSpider, Site, situation
+from tests.promises.situations_details import DESCRIPTION, ads, page
+
+_TABLE = (
+    "<main><article><h1>TITLE</h1>TEXT</article><section><table><tr><th>LABEL</th><td>VALUE</td>"
+    "</tr><tr><th>Rooms</th><td>3</td></tr></table></section></main>"
+)
+_LINES = (
+    "<main><article><h1>TITLE</h1>TEXT</article><div class=details><p>VALUE</p>"
+    "<p>Admission free</p></div></main>"
+)
+
+#: Values by the label that they stand behind.
+_BEHIND_LABELS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "addresses_in_maebashi": (
+        "所在地",
+        ("〒371-0026 前橋市大手町1-1", "〒371-0034 前橋市昭和町3-9"),
+    ),
+    "addresses_at_the_gate": ("地址", ("西城区2号前门西河沿街", "东城区8号前门大街")),
+    "what_they_are_now": ("Use", ("now a school", "now a hotel", "now a chapel")),
+    "results": ("Results", ("positive", "negative", "inconclusive")),
+    "ratings": ("Bewertung", ("bestanden", "nicht bestanden")),
+    "opinions": ("Avis", ("favorable", "défavorable")),
+    "visiting_teams": ("Visitors", ("Lions", "Bears", "Falcons")),
+    "grades": ("評価", ("優", "良", "可")),
+}
+#: Lines without a label.
+_ALONE: dict[str, tuple[str, ...]] = {
+    "who_lived_here": ("Hier wohnte Anna Katz", "Hier wohnte Ludwig Stern"),
+    "date_and_place": ("Sat 14 March 2026 · Town Hall, Leeds", "Sat 21 March 2026 · Swan, Truro"),
+    "place_and_date": ("Stadthalle Husum | Sa 14.03.2026", "Theater Zwickau | Sa 28.03.2026"),
+    "speaker_and_date": ("Talk by Anna Holt, 14 March 2026", "Talk by Karl Brandt, 21 March 2026"),
+}
+#: Sentences of a text.
+_WITHIN: dict[str, tuple[str, ...]] = {
+    "without": ("The room is let with breakfast.", "The room is let without breakfast."),
+    "ne_pas": ("Le pont est ouvert aux camions.", "Le pont n'est pas ouvert aux camions."),
+    "isnt": ("The bridge is safe for lorries.", "The bridge isn't safe for lorries."),
+    "turkish": ("Köprü kamyonlara açık.", "Köprü kamyonlara açık değil."),
+    "japanese": ("この橋は車で渡れます。", "この橋は車で渡れません。"),
+    "years": (
+        "He was sentenced to two years in prison.",
+        "He was sentenced to five years in prison.",
+    ),
+    "guests": ("The cottage is let to four guests.", "The cottage is let to six guests."),
+}
+#: Names that are titles as well.
+_TITLES: dict[str, tuple[str, ...]] = {
+    "sharp_s": ("Frau Weiß", "Frau Weiss", "Maße", "Masse"),
+    "arabic_negation": ("صالح للشرب", "غير صالح للشرب"),
+    "vietnamese_negation": ("hút thuốc được", "không hút thuốc được"),
+    "korean_negation": ("흡연 객실", "비 흡연 객실"),
+}
+
+
+def _titled(site: Site, values: tuple[str, ...]) -> Any:
+    text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
+    for n, name in enumerate(values):
+        body = f"<main><article><h1>{name}</h1>{text}</article></main>"
+        site.put(f"/{n}", page(f"{name} | Market", body), content=str(n))
+    site.index()
+    return PromiseSpider
+
+
+def _add_all() -> None:
+    for name, (label, values) in _BEHIND_LABELS.items():
+
+        def build(site: Site, label: str = label, values: tuple[str, ...] = values) -> Any:
+            return ads(site, _TABLE.replace("LABEL", label), values, "Entry")
+
+        build.__name__ = f"entries_whose_rows_differ_in_{name}"
+        situation(contents=len(values))(build)
+    for name, values in _ALONE.items():
+
+        def build_line(site: Site, values: tuple[str, ...] = values) -> Any:
+            return ads(site, _LINES, values, "Evening")
+
+        build_line.__name__ = f"entries_whose_lines_differ_in_{name}"
+        situation(contents=len(values))(build_line)
+    layout = "<p>VALUE</p>".join(f"<p>{part}</p>" for part in DESCRIPTION)
+    for name, values in _WITHIN.items():
+
+        def build_text(site: Site, values: tuple[str, ...] = values) -> Any:
+            return ads(site, f"<main><article><h1>TITLE</h1>{layout}</article></main>", values)
+
+        build_text.__name__ = f"entries_whose_texts_differ_in_{name}"
+        situation(contents=len(values))(build_text)
+    for name, values in _TITLES.items():
+
+        def build_titles(site: Site, values: tuple[str, ...] = values) -> Any:
+            return _titled(site, values)
+
+        build_titles.__name__ = f"entries_whose_titles_differ_in_{name}"
+        situation(contents=len(values))(build_titles)
+
+
+_add_all()
