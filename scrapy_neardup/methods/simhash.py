@@ -14,7 +14,7 @@ import xxhash
 
 from ..exceptions import InvalidOption
 from ..hashing.tables import DESIGNS, TABLE_BITS, TABLE_DISTANCE, block_keys, table_keys
-from ..text.idf import shipped_table, token_hashes
+from ..text.idf import shipped_table, token_hashes, weights_of
 from ..text.weighting import NUMBER_WEIGHT, are_numbers, saturated
 from .words import WordMethod, as_bytes
 
@@ -76,7 +76,8 @@ class Simhash(WordMethod):
         counts = Counter(words)
         distinct, frequencies = list(counts), np.fromiter(counts.values(), np.intp, len(counts))
         if self.weights == "idf":
-            idf = shipped_table("multilingual").weights(token_hashes(distinct))
+            table = shipped_table("multilingual")
+            idf = weights_of(distinct, token_hashes(distinct), table)
             idf[are_numbers(distinct)] = NUMBER_WEIGHT
             return distinct, saturated(frequencies) * idf
         return distinct, frequencies.astype(float) if self.weights == "tf" else np.ones(len(counts))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InvalidOption
-from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes
+from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes, weights_of
 from ..text.weighting import are_numbers
 from .words import (
     WORD,
@@ -111,7 +111,7 @@ class Keywords(WordMethod):
     def value(self, content: str | bytes) -> bytes:
         words, table = self.words(content), shipped_table("multilingual")
         hashes = token_hashes(words)
-        weights = table.weights(hashes)
+        weights = weights_of(words, hashes, table)
         weights[are_numbers(words)] = table.default
         kept = weights >= self.min_weight * UNITS_PER_NAT
         chosen = np.flatnonzero(kept if kept.any() else np.ones_like(kept))[:_MAX_KEYWORDS]

@@ -16,7 +16,7 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from importlib import resources
@@ -86,6 +86,27 @@ class IdfTable:
             is_known = self._hashes.take(places, mode="clip") == hashes
             weights[is_known] = self._weights[places[is_known]]
         return weights
+
+
+def weights_of(
+    tokens: Sequence[str], hashes: npt.NDArray[np.uint64], table: IdfTable
+) -> npt.NDArray[np.int64]:
+    """Return the weights of tokens, those with a sharp s also by their spelling with "ss".
+
+    A table may count both spellings as one word, as the shipped one does.
+
+    :param hashes: of the tokens, see :func:`token_hashes`.
+    """
+    return np.minimum(table.weights(hashes), table.weights(spelled_hashes(tokens, hashes)))
+
+
+def spelled_hashes(tokens: Sequence[str], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return the hashes of tokens, with "ss" in place of a sharp s."""
+    sharp = [place for place, token in enumerate(tokens) if "ß" in token]
+    if sharp:
+        hashes = hashes.copy()
+        hashes[sharp] = token_hashes([tokens[place].replace("ß", "ss") for place in sharp])
+    return hashes
 
 
 @cache

@@ -1,7 +1,8 @@
 """Normalizes texts, so that copies that look or read the same become equal.
 
 Texts are case-folded, converted to Unicode's compatibility form (NFKC) and stripped of invisible
-characters. Copies of a text also vary in traditional and simplified Chinese characters, in blanks
+characters. The sharp s stays one letter, because Weiß and Weiss are two names; its capital is
+folded. Copies of a text also vary in traditional and simplified Chinese characters, in blanks
 between Han characters, in ``ё`` and ``е``, and in the strokes that lengthen Arabic words; these
 are folded as well.
 """
@@ -158,7 +159,10 @@ def _case_folded(text: str) -> str:
     Case folding can undo a composition (Unicode 3.13, D145) and can turn one mark into two, so the
     caller has to bound marks and compose again.
     """
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", bounded_marks(text)).casefold())
+    composed = unicodedata.normalize("NFKC", bounded_marks(text)).replace("ẞ", "ß")
+    # Unicode's case folding would make "ss" of it.
+    case_folded = "ß".join(part.casefold() for part in composed.split("ß"))
+    return _INVISIBLE.sub("", case_folded)
 
 
 class _Folds(NamedTuple):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .._util.arrays import append_values, run_boundaries
 from .counters import are_of_visits, neighbours_of
-from .idf import IdfTable, token_hashes
+from .idf import IdfTable, spelled_hashes, token_hashes, weights_of
 from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
 from .values import CODE, Codes, value_codes, with_visits
@@ -147,9 +147,11 @@ class Vocabulary:
         ends = np.cumsum(list(map(len, units)))
         unit_hashes = token_hashes(list(chain.from_iterable(units)), self._seed)
         words = np.empty(len(new), _WORD)
-        is_number, weights = are_numbers(new), self._idf.weights(hashes)
+        is_number, weights = are_numbers(new), weights_of(new, hashes, self._idf)
         words["hash"], words["weight"] = hashes, np.where(is_number, NUMBER_WEIGHT, weights)
-        codes = value_codes(hashes, is_number, are_names(new), weights, self._idf)
+        # A copy in capitals has SS in place of a sharp s.
+        spelled = spelled_hashes(new, hashes)
+        codes = value_codes(spelled, is_number, are_names(new), weights, self._idf)
         self._words = append_values(self._words, known, words)
         self._codes = append_values(self._codes, known, codes)
         self._marks = append_values(self._marks, known, word_marks(new, hashes, codes))

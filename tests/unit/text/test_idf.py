@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import IdfTable, InvalidOption
-from scrapy_neardup.text.idf import read_table, shipped_table, token_hashes, write_table
+from scrapy_neardup.text.idf import read_table, shipped_table, token_hashes, weights_of, write_table
 from scrapy_neardup.text.vocabulary import weigh
 from tests.support.reference import idf_weights
 
@@ -42,6 +42,13 @@ def test_the_shipped_table_says_what_its_file_says():
 def test_common_words_of_any_language_weigh_less(common, rare):
     common_weight, rare_weight = shipped_table("multilingual").weights(token_hashes([common, rare]))
     assert common_weight * 4 < rare_weight
+
+
+@pytest.mark.parametrize("known", ["straße", "strasse"])
+def test_a_word_with_a_sharp_s_weighs_as_little_as_in_either_spelling(known):
+    table = IdfTable("test", 80, {known: 3})
+    asked = ["straße", "weiß", "ferry"]
+    assert weights_of(asked, token_hashes(asked), table).tolist() == [3, 80, 80]
 
 
 def test_the_table_none_weighs_all_alike():

@@ -25,7 +25,8 @@ TEXTS = st.text(st.characters() | ODD, max_size=25)
 
 def by_the_letter(text: str) -> str:
     """What Unicode's tables say of the whole text; for texts without long runs of marks."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    composed = unicodedata.normalize("NFKC", text)
+    folded = "".join("ß" if each in "ßẞ" else each.casefold() for each in composed)
     seen = regex.sub(
         r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]", "", folded, flags=regex.V1
     )
@@ -97,10 +98,16 @@ def test_white_space_becomes_single_blanks(text):
         ("a\u00a0b\u3000c\n\td", "a b c d"),
         ("カタカナ", "ｶﾀｶﾅ"),
         ("İstanbul", "i\u0307stanbul"),
+        ("STRAẞE", "Straße"),
     ],
 )
 def test_what_looks_the_same_is_the_same(one, other):
     assert normalize(one) == normalize(other)
+
+
+@pytest.mark.parametrize("around", ["", " filled up to more characters" * 9])
+def test_the_sharp_s_is_a_letter_of_its_own(around):
+    assert normalize(f"Weiß{around}") != normalize(f"Weiss{around}")
 
 
 @given(st.text())

@@ -36,7 +36,7 @@ def tokens(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("The ferry, twice a day!", ["the", "ferry", "twice", "a", "day"]),
-        ("Straße ÜBER façade", ["strasse", "über", "façade"]),
+        ("Straße ÜBER façade", ["straße", "über", "façade"]),
         ("don't re-use snake_case v2.0", ["don", "t", "re", "use", "snake", "case", "v2", "0"]),
         ("Это русский текст", ["это", "русский", "текст"]),
         ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
