@@ -32,18 +32,33 @@ NOTE_WORDS = frozenset(
     "更新 已更新 更新版 修订 修訂 更正 訂正 修正 업데이트 수정 정정".split()
 )
 
-#: Words that deny what follows, normalised.
+#: Words that deny what follows or stands before, normalised, as tokens: a denied verb of Japanese
+#: ends with ない or ません, whose last characters are a token of kana, as are two of Thai ไม่.
 NEGATIONS = frozenset(
-    "no non not never without kein keine keinen nicht ohne nie pas sans jamais sin nunca não sem "
-    "senza mai niet geen zonder bez не без нет "
-    "不 非 无 無 未 没 沒 没有 不是 不可 不能 禁止".split()
+    map(
+        normalize,
+        "no non not never without cannot neither nor anti kein keine keinen keiner keinem "
+        "keines nicht ohne nie niemals ni pas sans jamais aucun aucune sin nunca jamás "
+        "ningún ninguna não sem nenhum nenhuma senza mai nessun nessuna niet geen zonder "
+        "nooit ikke ikkje icke inte ej utan uden uten ingen inget inga aldrig aldri ei "
+        "eivät älä ilman ettei nem nincs nincsenek nélkül ne soha tilos bez "
+        "nie brak nigdy není nejsou nikdy nije nema nisu nikad nu fără niciodată не без "
+        "нет ни нельзя никогда немає жодного ні ніколи няма није нема δεν όχι χωρίς μη "
+        "μην ποτέ değil yok olmayan hayır asla tidak bukan tanpa belum jangan dilarang "
+        "không chưa chẳng đừng cấm لا ليس ليست لم لن غير بدون دون بلا عدم غیر نه بدون "
+        "نیست هیچ نہیں بغیر לא אין ללא בלי אינו אינה אינם नहीं न मत बिना गैर না নেই নয় "
+        "இல்லை არ არა ոչ 안 못 비 아닌 아님 않는 않은 않습니다 않는다 않다 없는 없음 없이 "
+        "없습니다 없다 불가 금지 せん ない なし なく ไม 不 非 无 未 没 勿 别 没有 不是 "
+        "不可 不能 不会 不得 不准 不许 不要 不再 并不 并非 并未 尚未 从未 从不 无法 未经 "
+        "未能 禁止".split(),
+    )
 )
 
 #: Titles of more parts than this are only compared for equality.
 MAX_PARTS = 16
 
 #: The version of how titles are cut and which signs they have, for the recipe.
-VERSION = "titles-4"
+VERSION = "titles-5"
 
 #: Brackets within those of parameters, nested up to three deep.
 _INNER = r"\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)"

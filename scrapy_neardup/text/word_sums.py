@@ -8,9 +8,10 @@ number words, months, days of the week, letters, codes, sizes, "yes" and "no"; t
 added up. Plain words may be
 edited without a difference.
 
-Where words stand does not matter, but a choice before a word of a counter or a time belongs to it,
-as in "two comments" and "three hours ago". Such words do not count, nor do numbers and the names of
-kinds of lists.
+Where words stand does not matter, but a choice before a word of a counter belongs to it, as in "two
+comments", and one before a time that is over or left, as in "three hours ago" and "vor drei Tagen".
+A sentence of two years, and a house for four guests, are choices. Words of counters and times do
+not count, nor do numbers and the names of kinds of lists.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .counters import is_of_counter
+from .counters import is_of_counter, is_only_of_counter
 from .idf import token_hashes
 from .known_words import MONTHS, WEEKDAYS
 from .normalization import normalize
@@ -32,7 +33,7 @@ from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-3"
+VERSION = "words-4"
 
 _SUMS = struct.Struct("<IIII")
 SIZE = _SUMS.size
@@ -47,7 +48,7 @@ _NUMBER_WORDS = (
     "sixteen seventeen eighteen nineteen twenty thirty forty fifty hundred thousand "
     "first second third fourth fifth sixth seventh eighth ninth tenth single double triple "
     "eins ein eine zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig "
-    "hundert erste ersten zweite zweiten dritte dritten vierte vierten fünfte fünften "
+    "dreissig hundert erste ersten zweite zweiten dritte dritten vierte vierten fünfte fünften "
     "un une deux trois quatre cinq sept huit neuf dix onze douze vingt trente cent premier "
     "première deuxième troisième quatrième cinquième "
     "uno una dos tres cuatro cinco seis siete ocho nueve diez once doce veinte primero primera "
@@ -66,7 +67,7 @@ _OTHER_CHOICES = (
     "welcome tolerated available unavailable required optional included excluded new used won "
     "lost married unmarried "
     "ja nein links rechts vorn vorne hinten oben unten klein mittel groß männlich weiblich herren "
-    "damen erlaubt verboten gestattet möglich neu gebraucht inklusive exklusive "
+    "damen erlaubt verboten gestattet möglich neu gebraucht inklusive exklusive gross "
     "oui non gauche droite petit moyen grand homme femme autorisé interdit neuf occasion "
     "sí izquierda derecha pequeño mediano grande hombre mujer permitido prohibido nuevo usado "
     "sinistra destra piccolo medio uomo donna vietato nuovo usato sim não esquerda direita homem "
@@ -76,23 +77,31 @@ _OTHER_CHOICES = (
 )
 _CHOICES = frozenset(normalize(f"{_NUMBER_WORDS} {_OTHER_CHOICES} {WEEKDAYS}").split()) | NEGATIONS
 _TIMES = frozenset(
-    "am pm ago sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
+    "am pm sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
     "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
     "monate monaten jahr jahre jahren seconde secondes heure heures jour jours semaine semaines "
     "mois ans segundos minuto minutos hora horas día días semana semanas mes meses año años "
     "secondi minuti ora ore giorno giorni settimana settimane mese mesi anni dia dias mês anos "
     "uur dag dagen weken maand maanden jaar minut minuty godzin godziny dni tygodni miesięcy lat "
-    "секунд минут минуты часа часов дня дней недели недель месяца месяцев года лет назад "
+    "секунд минут минуты часа часов дня дней недели недель месяца месяцев года лет "
     "dakika saat gün hafta yıl دقيقة دقائق ساعة ساعات يوم أيام أسبوع أسابيع شهر أشهر سنة سنوات "
     "秒 秒前 分钟 分钟前 分 分前 小时 小时前 時間 時間前 天 天前 日 日前 周前 个月 个月前 年前 "
     "초 분 시간 일 주 개월 년".split()
 )
+#: Of a time of day.
+_CLOCK = frozenset(("am", "pm"))
 #: A letter, a code that begins with letters and has digits, a Roman number, and a Chinese one.
 _CODE = re.compile(
     r"[^\W\d_\u2e80-\U0003ffff]|[^\W\d_]+\d\w*|x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3}|"
     r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
 )
-_UNCOUNTED, _OF_COUNTER, _PLAIN, _NAME, _FIRST_CHOICE = range(5)
+#: Words behind a time that was, or is left, and before one; the latter count as plain words.
+_AGO = frozenset("ago remaining назад geleden temu fa atrás önce 전".split())
+_BEFORE = frozenset("vor hace há faz منذ قبل".split())
+(
+    *(_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST, _PLAIN, _PLAIN_BEFORE_TIME, _NAME),
+    _FIRST_CHOICE,
+) = range(8)
 #: The last bit of the mark of a choice that is a month or a day of the week.
 _OF_CALENDAR = 1
 _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
@@ -116,13 +125,23 @@ def word_marks(
             kinds[place] = _UNCOUNTED
         elif token in MONTHS:
             kinds[place] = months[place] | _OF_CALENDAR
-        elif token in _TIMES:
-            kinds[place] = _OF_COUNTER
+        elif (of_time := _kind_of_time(token)) is not None:
+            kinds[place] = of_time
         elif token in _CHOICES or _CODE.fullmatch(token):
             kinds[place] = choices[place] | (_OF_CALENDAR if token in _WEEKDAYS else 0)
         elif is_of_counter(token):
-            kinds[place] = _OF_COUNTER
+            kinds[place] = _OF_COUNTER if is_only_of_counter(token) else _UNCOUNTED
     return kinds
+
+
+def _kind_of_time(token: str) -> int | None:
+    """Return what a token that stands beside times is, if it is one."""
+    if token in _TIMES:
+        # A time and 前 may be one token.
+        return _OF_COUNTER if token in _CLOCK or token[-1] in "前" else _OF_TIME
+    if token in _BEFORE:
+        return _PLAIN_BEFORE_TIME
+    return _OF_PAST if token in _AGO else None
 
 
 def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
@@ -132,9 +151,22 @@ def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     return short
 
 
-#: Marks of the letters of "a.m." and "p.m."; "M" is a size as well.
-_A, _P, _M = _short(token_hashes(["a", "p", "m"]))
-_NEGATION_HASHES = frozenset(_short(token_hashes(sorted(NEGATIONS))).tolist())
+#: Marks of the letters of "a.m." and "p.m." ("M" is a size as well), and of those of "il y a".
+_A, _P, _M, _Y, _LEFT, _FRONT = _short(token_hashes(["a", "p", "m", "y", "left", "前"]))
+
+
+def _denials() -> dict[int, frozenset[int]]:
+    """Return the sums of the hashes of choices that deny a text, by how many these are."""
+    # "isn't" is the tokens "isn" and "t", "n'est" is "n" and "est".
+    single = _short(token_hashes([*sorted(NEGATIONS), "t"])).tolist()
+    [n, ne] = _short(token_hashes(["n", "ne"])).tolist()
+    doubled = {(each + first) & _LOW_BITS for each in single for first in (n, ne)}
+    return {1: frozenset(single), 2: frozenset(doubled)}
+
+
+_DENIALS = _denials()
+#: How many plain words may come with a negation.
+_MAX_BESIDE_NEGATION = 2
 
 
 class WordSums(NamedTuple):
@@ -165,23 +197,42 @@ def sums_of(marks: npt.NDArray[np.uint32], of_visits: npt.NDArray[np.bool_]) -> 
     """
     is_of_time = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
     marks = np.concatenate([marks[:1], np.where(is_of_time, _OF_COUNTER, marks[1:])])
-    is_choice = marks >= _FIRST_CHOICE
-    is_choice[:-1] &= marks[1:] != _OF_COUNTER
+    is_choice = (marks >= _FIRST_CHOICE) & ~_are_of_counters(marks)
     is_choice &= ~(of_visits & (marks & _OF_CALENDAR > 0))
-    names, plain = (int(np.count_nonzero(marks == kind)) for kind in (_NAME, _PLAIN))
+    is_plain = (marks == _PLAIN) | (marks == _PLAIN_BEFORE_TIME)
+    names, plain = int(np.count_nonzero(marks == _NAME)), int(np.count_nonzero(is_plain))
     chosen = marks[is_choice]
     return _SUMS.pack(names, chosen.size, plain, int(chosen.sum(dtype=np.uint64)) & _LOW_BITS)
 
 
+def _are_of_counters(marks: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Return which tokens, if they are choices, are the numbers of counters or of past times."""
+    around = np.concatenate([[_UNCOUNTED] * 2, marks, [_UNCOUNTED] * 2])
+    second_before, before, behind, second_behind = (
+        around[:-4],
+        around[1:-3],
+        around[3:-1],
+        around[4:],
+    )
+    is_past = (second_behind == _OF_PAST) | (second_behind == _LEFT) | (second_behind == _FRONT)
+    is_past |= (before == _PLAIN_BEFORE_TIME) | ((before == _A) & (second_before == _Y))
+    of_counters: npt.NDArray[np.bool_] = (behind == _OF_COUNTER) | ((behind == _OF_TIME) & is_past)
+    return of_counters
+
+
 def choices_differ(sums: WordSums, others: WordSums) -> bool:
-    """Has one of two similar texts other choices than the other one, or one negation more?"""
+    """Has one of two similar texts other choices than the other one, or a negation more?
+
+    A negation may take the place of a plain word, as in "with" and "without", or come with one or
+    two, as in "ne … pas". Of "n't" and "n' … pas" a letter is left, which is a choice as well.
+    """
     if sums[:3] == others[:3]:
         return sums.chosen != others.chosen
-    if sums.names != others.names or sums.plain != others.plain:
-        return False
     fewer, more = sorted((sums, others), key=lambda each: each.choices)
-    is_one_more = more.choices == fewer.choices + 1
-    return is_one_more and (more.chosen - fewer.chosen) & _LOW_BITS in _NEGATION_HASHES
+    if more.names != fewer.names or not -1 <= more.plain - fewer.plain <= _MAX_BESIDE_NEGATION:
+        return False
+    denials = _DENIALS.get(more.choices - fewer.choices, frozenset())
+    return (more.chosen - fewer.chosen) & _LOW_BITS in denials
 
 
 def name_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:

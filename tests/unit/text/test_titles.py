@@ -68,6 +68,11 @@ def test_the_title_of_another_ware_has_more_words_or_another_order(one, other):
         ("十 二号楼", "二号楼"),
         ("Non-smoking room", "Smoking room"),
         ("Kein Raucherzimmer", "Raucherzimmer"),
+        ("غير صالح للشرب", "صالح للشرب"),
+        ("לא מותר לעשן", "מותר לעשן"),
+        ("Tidak boleh merokok", "boleh merokok"),
+        ("Icke-rökare", "rökare"),
+        ("बिना अनुमति", "अनुमति"),
         ("Germany - France", "France - Germany"),
     ],
 )
