@@ -60,7 +60,7 @@ MIN_SHOWN_RATIO, MIN_TEXT_RATIO = 0.7, 0.85
 #: The same on two sites, whose templates add less than so many characters to a text.
 MAX_SIMILARITY_BY_TEXT = 0.8
 MIN_TEXT_RATIO_ACROSS_SITES, MIN_MORE_TEXT = 0.81, 100
-#: Least resemblance of two texts beside which facts are compared.
+#: Least resemblance of two texts beside which all facts are compared.
 MIN_SAME_TEXT = 0.9
 #: Least resemblance of a look-alike that a verdict names.
 MIN_LOOK_ALIKE = 0.4
@@ -283,16 +283,19 @@ def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
 
 
 def _states_more(page: PageSignature, other: PageSignature, match: Match) -> bool:
-    """Does a page state facts that another page with nearly that text does not, or other ones?
+    """Does a page state facts that another page with a similar text does not, or other ones?
 
-    Only pages of one site are looked at, and under other titles only facts that each has in place
-    of those of the other, versions of a manual left out. In another text, facts may be part of it.
+    Only pages of one site are looked at. In another text, facts may be part of it: unless the texts
+    are nearly equal, only values that stand in place of each other count, under one title. Under
+    other titles only facts that each has in place of those of the other do, versions of a manual
+    left out.
     """
-    if page.site != other.site or match.similarity < MIN_SAME_TEXT:
+    if page.site != other.site:
         return False
+    is_same_text = match.similarity >= MIN_SAME_TEXT
     if page.title == other.title:
-        return states_more(page, other) or fields_differ(page, other)
-    if name_other_versions(page.title, other.title):
+        return (is_same_text and states_more(page, other)) or fields_differ(page, other)
+    if not is_same_text or name_other_versions(page.title, other.title):
         return False
     each_states_more = states_more(page, other) and states_more(other, page)
     return each_states_more or fields_differ(page, other, same_title=False)

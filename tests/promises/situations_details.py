@@ -26,7 +26,19 @@ DESCRIPTION = (
     "call, because we have chosen to do without them this time. Pictures will be sent to you "
     "on request, and so will a plan of the house.",
 )
+#: Makes the text long enough for pages of a site that resemble by less than 0.92.
+TERMS = (
+    "These terms apply to every order that reaches us by letter, by telephone or through this "
+    "page. An order becomes binding when it was confirmed by our office in writing. Goods travel "
+    "at the risk of the sender until they arrive, and damage must be shown to the driver at once. "
+    "Whoever changes his mind may send everything back unused within a fortnight, and money is "
+    "returned by the same way on which it came. Claims expire after one summer unless a court was "
+    "asked before. Should a single clause be void, all others remain in force, and the law of "
+    "our country governs whatever is not mentioned above. Parcels weighing over thirty pounds are "
+    "carried upstairs for a small charge, except on islands and mountains without roads."
+)
 TOWNS = ("Leeds", "Bath", "Oslo", "Ghent", "Turku", "Tampere")
+_SIZES = ("S", "M", "L", "XL")
 _SENTENCES = ("", "There is a small garden.", "Viewed 51 times.", "Ask for Henrietta.")
 
 
@@ -191,6 +203,27 @@ def recordings_of_other_lengths(site: Site) -> Any:
     return ads(site, layout, ("3:42", "4:17", "5:08", "12:31"), "Evening song")
 
 
+@situation(contents=4)
+def shirts_of_other_sizes_of_which_two_were_reviewed(site: Site) -> Any:
+    """One review more, of a customer who did not name the size."""
+    review = (
+        "I bought it for my mother, who wears it every day. It came well packed, the seams hold, "
+        "and the colour stayed as it was even after many hours in the sun. My neighbour has one "
+        "too, and we compared both over a cup of tea."
+    )
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT SENTENCE</article><section><dl><dt>Size</dt>"
+        "<dd>VALUE</dd></dl></section></main>"
+    )
+    text = "".join(f"<p>{part}</p>" for part in (*DESCRIPTION, TERMS))
+    for n, size in enumerate(_SIZES):
+        body = layout.replace("TITLE", "Shirt").replace("TEXT", text).replace("VALUE", size)
+        body = body.replace("SENTENCE", f"<p>{review}</p>" * (n % 2))
+        site.put(f"/ad/{n}", page("Shirt", body), content=str(n))
+    site.index()
+    return PromiseSpider
+
+
 @situation(contents=6, finds=6)
 def ads_are_found_again_whatever_is_around_them(site: Site) -> Any:
     """Copies with other related offers, and one that states no details."""
@@ -212,8 +245,7 @@ def ads_are_found_again_whatever_is_around_them(site: Site) -> Any:
     return PromiseSpider
 
 
-#: Sizes of which a page marks its own.
-_SIZES = ("S", "M", "L", "XL")
+#: How a page marks its own size.
 _MARKS = {
     "a_class": ("<li class='size active'>{}</li>", "<li class=size>{}</li>"),
     "an_attribute": ("<li role=radio aria-checked=true>{}</li>", "<li role=radio>{}</li>"),
