@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from math import ceil
 from typing import NamedTuple
 
+from .._util.sequences import common_subsequence
 from .values import alike_in_each_visit, has_date, has_same_number, has_word, is_of_date
 
 #: A longer stretch on one side is an independent block, which was added or removed, unless both are
@@ -22,8 +23,10 @@ _MAX_REPLACED = 20
 _MAX_PLACES, _DATE_PLACES = 4, 0.4
 #: Numbers in a date; more are several dates, as in a table of tides.
 _NUMBERS_IN_DATE = 3
-#: Longest stretches that were exchanged, as in directions there and back; longer ones were moved.
+#: Longest stretches that were exchanged, as in directions there and back; longer ones were moved,
+#: unless their two ends changed places, such as the names of plaintiff and defendant.
 _MAX_EXCHANGED = 4
+_MAX_WITH_ENDS, _MAX_END = 14, 5
 #: Longest name, signature or date at an end of a text.
 _MAX_NAME = 4
 #: Longest address at the end of a text, and how many times as long as the other one it may be.
@@ -197,7 +200,24 @@ def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -> in
 def _is_exchange(gap: _Gap) -> bool:
     """Were as many values exchanged, and not the parts of a date written in another format?"""
     is_date = all(map(is_of_date, gap.values)) and all(map(is_of_date, gap.others))
-    return len(gap.values) == len(gap.others) <= _MAX_EXCHANGED and not is_date
+    is_short = len(gap.values) == len(gap.others) <= _MAX_EXCHANGED
+    return (is_short or _were_exchanged(gap.values, gap.others)) and not is_date
+
+
+def _were_exchanged(part: Values, other: Values) -> bool:
+    """Has one of two stretches the values of the other one in another order, as if exchanged?"""
+    if len(part) != len(other) or len(part) > _MAX_WITH_ENDS:
+        return False
+    if len(part) <= _MAX_EXCHANGED:
+        return sorted(part) == sorted(other)
+    size, ends = len(part), range(1, _MAX_END + 1)
+    firsts = [n for n in ends if part[:n] == other[size - n :]]
+    lasts = [n for n in ends if part[size - n :] == other[:n]]
+    return any(
+        first + last <= size and part[first : size - last] == other[last : size - first]
+        for first in firsts
+        for last in lasts
+    )
 
 
 def _places(values: Values, others: Values) -> float:
@@ -292,7 +312,7 @@ def _anchors(values: Values, others: Values) -> list[tuple[int, int]]:
         for place, value in enumerate(values)
         if value in place_of and counts[value] == of_others[value] == 1
     ]
-    ascending = _common_subsequence([other for _, other in pairs], sorted(b for _, b in pairs))
+    ascending = common_subsequence([other for _, other in pairs], sorted(b for _, b in pairs))
     return [pairs[place] for place, _ in ascending]
 
 
@@ -304,40 +324,9 @@ def _blocks_between(values: Values, others: Values) -> list[tuple[int, int, int]
     """
     counts = Counter(others)
     if sum(counts[value] for value in values) > _MAX_PAIRS:
-        return [(place, other, 1) for place, other in _common_subsequence(values, others)]
+        return [(place, other, 1) for place, other in common_subsequence(values, others)]
     matcher = SequenceMatcher(None, values, others, autojunk=False)
     return [(*block,) for block in matcher.get_matching_blocks()]
-
-
-def _common_subsequence(values: Values, others: Values) -> list[tuple[int, int]]:
-    """Return the indices in both of each value of a longest common subsequence.
-
-    Bit-parallel (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004), so that many equal
-    values take no longer than others.
-    """
-    places_of = dict.fromkeys(others, 0)
-    for place, value in enumerate(values):
-        if value in places_of:
-            places_of[value] |= 1 << place
-    every = (1 << len(values)) - 1
-    row, rows = every, []
-    for value in others:
-        matched = row & places_of[value]
-        row = (row + matched | row - matched) & every
-        rows.append(row)
-    # A cleared bit of a row says that including its index makes the subsequence longer, given the
-    # other text's values up to this row.
-    found = []
-    place, other = len(values) - 1, len(others) - 1
-    while place >= 0 and other >= 0:
-        if rows[other] >> place & 1:
-            place -= 1
-        elif other and not rows[other - 1] >> place & 1:
-            other -= 1
-        else:
-            found.append((place, other))
-            place, other = place - 1, other - 1
-    return found[::-1]
 
 
 def _without_chance(ranges: Iterable[_Range], values: Values, others: Values) -> list[_Range]:
@@ -379,7 +368,7 @@ def _joined(ranges: Iterable[_Range], values: Values, others: Values) -> list[_R
 
 
 def _belong_together(part: Values, other: Values) -> bool:
-    if len(part) == len(other) <= _MAX_EXCHANGED and sorted(part) == sorted(other):
+    if _were_exchanged(part, other):
         return True
     return max(len(part), len(other)) <= _MAX_RANGE and not (has_word(part) or has_word(other))
 

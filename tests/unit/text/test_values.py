@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup import NearDupDetector
+from scrapy_neardup._util.sequences import common_subsequence
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.text import value_differences
 from scrapy_neardup.text.idf import IdfTable, shipped_table, token_hashes
@@ -438,6 +439,22 @@ def test_neighbours_that_changed_places_are_exchanged():
     assert difference(b"\1\5\6\2", b"\1\6\5\2").exchanged == 1
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "exchanged"),
+    [
+        # names of three words, with and without a word between
+        (b"\1\5\6\7\x08\x0a\x0b\x0c\2", b"\1\x0a\x0b\x0c\x08\5\6\7\2", 1),
+        (b"\1\5\6\7\x0a\x0b\2", b"\1\x0a\x0b\5\6\7\2", 1),
+        # a line that was moved behind a longer one
+        (b"\1\5\6" + bytes(range(10, 19)) + b"\2", b"\1" + bytes(range(10, 19)) + b"\5\6\2", 0),
+        # lines in the order of the alphabet
+        (b"\1\5\6\7\x08\x0a\2", b"\1\6\x0a\5\7\x08\2", 0),
+    ],
+)
+def test_longer_names_are_exchanged_if_they_are_the_ends(one, other, exchanged):
+    assert difference(one, other).exchanged == difference(other, one).exchanged == exchanged
+
+
 def test_numbers_that_change_places_with_others_are_replaced():
     assert difference(b"\1\x83\x81\x82\2", b"\1\x84\x85\x83\2").numbers == 3
 
@@ -452,7 +469,7 @@ REPETITIVE = st.lists(st.integers(1, 3), min_size=60, max_size=90).map(bytes)
 
 @given(REPETITIVE, REPETITIVE)
 def test_repetitive_texts_are_aligned_by_a_longest_common_subsequence(one, other):
-    pairs = value_differences._common_subsequence(one, other)
+    pairs = common_subsequence(one, other)
     assert all(one[a] == other[b] for a, b in pairs)
     assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
     # Its length by the textbook's table.
