@@ -5,13 +5,13 @@ where only one text has a value: nothing, or a common word. Of "Mr Smith" and "M
 first is a value, "three rooms" and "four rooms" have none. So the words of a text are counted:
 names, choices and plain words. Choices are common words that forms are filled in with, such as
 number words, months, days of the week, letters, codes, sizes, "yes" and "no"; their hashes are
-added up. Plain words may be
-edited without a difference.
+added up, and so are those of each with the choice before it: "three bedrooms and two bathrooms" is
+not the other way round. Plain words may be edited without a difference.
 
-Where words stand does not matter, but a choice before a word of a counter belongs to it, as in "two
-comments", and one before a time that is over or left, as in "three hours ago" and "vor drei Tagen".
-A sentence of two years, and a house for four guests, are choices. Words of counters and times do
-not count, nor do numbers and the names of kinds of lists.
+Where other words stand does not matter, but a choice before a word of a counter belongs to it, as
+in "two comments", and one before a time that is over or left, as in "three hours ago" and "vor drei
+Tagen". Two years of prison, and a house for four guests, have choices. Words of counters and times
+do not count, nor do numbers and the names of kinds of lists.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ SIZE = _SUMS.size
 #: Sums of an empty text.
 NO_WORDS = bytes(SIZE)
 _LOW_BITS = 0xFFFF_FFFF
+_SUM_BITS, _MAX_SUM = 16, 0xFFFF
 #: Longest name in whose place there are other words; a longer stretch is a sentence.
 _MAX_NAME = 4
 
@@ -155,27 +156,13 @@ def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
 _A, _P, _M, _Y, _LEFT, _FRONT = _short(token_hashes(["a", "p", "m", "y", "left", "前"]))
 
 
-def _denials() -> dict[int, frozenset[int]]:
-    """Return the sums of the hashes of choices that deny a text, by how many these are."""
-    # "isn't" is the tokens "isn" and "t", "n'est" is "n" and "est".
-    single = _short(token_hashes([*sorted(NEGATIONS), "t"])).tolist()
-    [n, ne] = _short(token_hashes(["n", "ne"])).tolist()
-    doubled = {(each + first) & _LOW_BITS for each in single for first in (n, ne)}
-    return {1: frozenset(single), 2: frozenset(doubled)}
-
-
-_DENIALS = _denials()
-#: How many plain words may come with a negation.
-_MAX_BESIDE_NEGATION = 2
-
-
 class WordSums(NamedTuple):
     """The words of a text, counted and added up.
 
     :ivar names: how many are values and no choices: names and rare words.
     :ivar choices: how many are choices.
     :ivar plain: how many are neither.
-    :ivar chosen: sum of the choices' hashes, 32 bits.
+    :ivar chosen: sum of the choices' hashes, 16 bits, and before it that of their pairs, 16 bits.
     """
 
     names: int
@@ -201,8 +188,34 @@ def sums_of(marks: npt.NDArray[np.uint32], of_visits: npt.NDArray[np.bool_]) -> 
     is_choice &= ~(of_visits & (marks & _OF_CALENDAR > 0))
     is_plain = (marks == _PLAIN) | (marks == _PLAIN_BEFORE_TIME)
     names, plain = int(np.count_nonzero(marks == _NAME)), int(np.count_nonzero(is_plain))
-    chosen = marks[is_choice]
-    return _SUMS.pack(names, chosen.size, plain, int(chosen.sum(dtype=np.uint64)) & _LOW_BITS)
+    chosen = marks[is_choice].astype(np.uint64)
+    return _SUMS.pack(names, chosen.size, plain, _sum_of_pairs(chosen) << _SUM_BITS | _sum(chosen))
+
+
+def _sum(hashes: npt.NDArray[np.uint64]) -> int:
+    """Return the sum of the first bits of hashes of 32 bits, of which the last says something."""
+    return int((hashes >> np.uint64(32 - _SUM_BITS)).sum()) & _MAX_SUM
+
+
+def _sum_of_pairs(hashes: npt.NDArray[np.uint64]) -> int:
+    """Return the sum of the hashes of each two in a row, which their order changes."""
+    pairs = hashes[:-1] << np.uint64(32) | hashes[1:]
+    pairs = (pairs ^ pairs >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9)
+    return int((pairs >> np.uint64(64 - _SUM_BITS)).sum()) & _MAX_SUM
+
+
+def _denials() -> dict[int, frozenset[int]]:
+    """Return the sums of choices that deny a text, by how many these are."""
+    # "isn't" is the tokens "isn" and "t", "n'est" is "n" and "est".
+    single = _short(token_hashes([*sorted(NEGATIONS), "t"])).astype(np.uint64)
+    first = _short(token_hashes(["n", "ne"])).astype(np.uint64)
+    doubled = (np.array([one, other]) for one in first for other in single)
+    return {1: frozenset(map(_sum, single[:, None])), 2: frozenset(map(_sum, doubled))}
+
+
+_DENIALS = _denials()
+#: How many plain words may come with a negation.
+_MAX_BESIDE_NEGATION = 2
 
 
 def _are_of_counters(marks: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
@@ -232,7 +245,7 @@ def choices_differ(sums: WordSums, others: WordSums) -> bool:
     if more.names != fewer.names or not -1 <= more.plain - fewer.plain <= _MAX_BESIDE_NEGATION:
         return False
     denials = _DENIALS.get(more.choices - fewer.choices, frozenset())
-    return (more.chosen - fewer.chosen) & _LOW_BITS in denials
+    return (more.chosen - fewer.chosen) & _MAX_SUM in denials
 
 
 def name_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:

@@ -1,7 +1,7 @@
 """Pages of one title that differ in words, each of which is elsewhere one that copies differ in.
 
 Such words are those of times from now on, of bylines and of counters. The rest differ in a common
-word of the text: in a negation, a number word, or the spelling of a name.
+word of the text: in a negation, a number word, or the spelling of a name; or in the order of words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.promises.harness import PromiseSpider, Site, situation
-from tests.promises.situations_details import DESCRIPTION, ads, page
+from tests.promises.situations_details import DESCRIPTION, TERMS, ads, page
 
 _TABLE = (
     "<main><article><h1>TITLE</h1>TEXT</article><section><table><tr><th>LABEL</th><td>VALUE</td>"
@@ -52,6 +52,19 @@ _WITHIN: dict[str, tuple[str, ...]] = {
         "He was sentenced to two years in prison.",
         "He was sentenced to five years in prison.",
     ),
+    "rooms": (
+        "The flat has three bedrooms and two bathrooms.",
+        "The flat has two bedrooms and three bathrooms.",
+    ),
+    "season": ("The shop is open from May to October.", "The shop is open from October to May."),
+    "buyer": (
+        "All shares of Brockmann Stahlbau GmbH were bought by Nordlicht Reederei AG.",
+        "All shares of Nordlicht Reederei AG were bought by Brockmann Stahlbau GmbH.",
+    ),
+    "way": (
+        "The bus runs from Stratford upon Avon to Newcastle upon Tyne.",
+        "The bus runs from Newcastle upon Tyne to Stratford upon Avon.",
+    ),
     "guests": ("The cottage is let to four guests.", "The cottage is let to six guests."),
 }
 #: Names that are titles as well.
@@ -87,7 +100,9 @@ def _add_all() -> None:
 
         build_line.__name__ = f"entries_whose_lines_differ_in_{name}"
         situation(contents=len(values))(build_line)
-    layout = "<p>VALUE</p>".join(f"<p>{part}</p>" for part in DESCRIPTION)
+    layout = "<p>VALUE</p>".join(
+        f"<p>{part}</p>" for part in (f"{DESCRIPTION[0]} {DESCRIPTION[1]}", TERMS)
+    )
     for name, values in _WITHIN.items():
 
         def build_text(site: Site, values: tuple[str, ...] = values) -> Any:

@@ -47,12 +47,12 @@ def test_the_words_of_each_text_are_counted_and_its_choices_added_up(texts):
         known = (NAMES, CHOICES, PLAIN)
         assert found[:3] == tuple(sum(word in kind for word in text) for kind in known)
         alone = [sums([word])[0].chosen for word in text]
-        assert found.chosen == sum(alone) % 2**32
+        assert found.chosen % 2**16 == sum(alone) % 2**16
 
 
 @given(WORDS, WORDS)
 def test_the_same_choices_do_not_differ_whatever_else_does(text, other):
-    chosen = sorted(word for word in text if word in CHOICES)
+    chosen = [word for word in text if word in CHOICES]
     others = [word for word in other if word not in CHOICES]
     assert not choices_differ(*sums(text, [*others, *chosen]))
 
@@ -61,8 +61,8 @@ def test_the_same_choices_do_not_differ_whatever_else_does(text, other):
 def test_as_many_other_choices_differ(text, chosen, data):
     same_size = st.lists(st.sampled_from(CHOICES), min_size=len(chosen), max_size=len(chosen))
     others = data.draw(same_size)
-    differs = sorted(chosen) != sorted(others)
-    assert choices_differ(*sums([*text, *chosen], [*others, *text])) == differs
+    differs = chosen != others
+    assert choices_differ(*sums([*text, *chosen], [*text, *others])) == differs
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,9 @@ def test_as_many_other_choices_differ(text, chosen, data):
         ("3 march", "5 april"),
         ("on monday at", "on thursday at"),
         ("in size m it", "in size l it"),
+        # in another order
+        ("three rooms and two beds", "two rooms and three beds"),
+        ("turn left left and right", "turn left right and left"),
         # times and guests that no counter counts
         ("he got two years in", "he got five years in"),
         ("a house for two guests", "a house for six guests"),
@@ -153,14 +156,10 @@ def test_a_name_is_replaced_by_as_few_words(one, other, found, is_replaced):
         assert name_was_replaced(each[0], each[1], found) == is_replaced
 
 
-def test_sums_beyond_32_bits_are_right_in_their_lower_ones():
+def test_sums_beyond_16_bits_are_right_in_their_lower_ones():
     tokens = ["three", "four"] * 9
     marks = word_marks(tokens, token_hashes(tokens), np.zeros(18, np.uint32))
-    chosen = sum(marks.tolist())
-    assert chosen > 2**32
-    assert WordSums.from_bytes(sums_of(marks, np.zeros(marks.size, bool))) == (
-        0,
-        18,
-        0,
-        chosen % 2**32,
-    )
+    chosen = sum(mark >> 16 for mark in marks.tolist())
+    assert chosen > 2**16
+    found = WordSums.from_bytes(sums_of(marks, np.zeros(marks.size, bool)))
+    assert (*found[:3], found.chosen % 2**16) == (0, 18, 0, chosen % 2**16)
