@@ -5,7 +5,7 @@ stored does not suffice: a pipeline may have failed on one of three, and another
 more items, or items with other fields. So a store keeps of each page the positions of its stored
 items (15 bits), whether several were of one class (1 bit), a digest of the names of their fields
 (24 bits), and one of the values of earlier pages that they carried or, of an item that carried
-none, a sketch of its texts (24 bits).
+none, a sketch of its texts (23 bits).
 
 Whether an item has fields of its own is asked of names: a process remembers the names behind the
 digests that it has made. What an earlier run stored covers an item with other fields once this run
@@ -34,6 +34,8 @@ _ALL_POSITIONS, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
 #: The digest of fields whose names are not known here, and of carried values when the items of a
 #: page carried different ones. They cover nothing.
 _MIXED_FIELDS, _MIXED = _ALL_FIELDS - 1, (1 << _CARRIED) - 1
+#: The bit that tells a digest of carried values from a sketch of texts.
+_OF_VALUES = 1 << _CARRIED - 1
 #: Sets of field names that are remembered.
 _MAX_NAMES = 10_000
 #: The names behind digests, of all crawls of the process: a digest depends on nothing else.
@@ -74,11 +76,10 @@ def merge(items: int, others: int) -> int:
     """Return the record of several items of one page."""
     if not (items and others):
         return items | others
-    carried, other = items >> _POSITIONS + _FIELDS, others >> _POSITIONS + _FIELDS
+    carried = _merged_carried(items >> _POSITIONS + _FIELDS, others >> _POSITIONS + _FIELDS)
     fields = _merged_fields(_fields_of(items), _fields_of(others))
     positions = (items | others) & (1 << _POSITIONS) - 1
-    both = (carried if carried == other else _MIXED) << _FIELDS | fields
-    return both << _POSITIONS | positions
+    return (carried << _FIELDS | fields) << _POSITIONS | positions
 
 
 def covers(stored: int, item: int) -> bool:
@@ -88,7 +89,7 @@ def covers(stored: int, item: int) -> bool:
     :param item: the result of :func:`item_bits`; whether the item is listed does not matter.
     """
     carried = item >> _POSITIONS + _FIELDS
-    if carried and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
+    if carried & _OF_VALUES and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
         return False
     return not item & _ALL_POSITIONS & ~stored and _has_fields(_fields_of(stored), _fields_of(item))
 
@@ -96,7 +97,7 @@ def covers(stored: int, item: int) -> bool:
 def texts_differ(stored: int, texts: ItemTexts) -> bool:
     """Are the texts of an item other ones than those of the item in a record, as far as known?"""
     sketch = stored >> _POSITIONS + _FIELDS
-    return sketch != _MIXED and sketches_differ(sketch, texts.sketch)
+    return not sketch & _OF_VALUES and sketches_differ(sketch, texts.sketch)
 
 
 def _fields_of(items: int) -> int:
@@ -173,7 +174,17 @@ class StoredItems:
 
 def _carried(values: Collection[str]) -> int:
     """Return a digest of values in any order: 24 bits, 0 for none, never :data:`_MIXED`."""
-    return 1 + _hash("\n".join(sorted(values))) % (_MIXED - 1) if values else 0
+    return _OF_VALUES | _hash("\n".join(sorted(values))) % (_OF_VALUES - 1) if values else 0
+
+
+def _merged_carried(carried: int, other: int) -> int:
+    """Return what is kept of the carried values, or the texts, of several items."""
+    if carried == other:
+        return carried
+    if carried & other & _OF_VALUES:
+        return _MIXED
+    # Of the texts of several items nothing is kept; nor is it beside carried values.
+    return max(carried, other) if (carried | other) & _OF_VALUES else 0
 
 
 def _hash(value: str) -> int:

@@ -140,19 +140,29 @@ class Sellers(PromiseSpider):
         yield {**item, "reviews": response.css("li.review::text").getall()}
 
 
-@situation(contents=2 * WARES)
-def a_ware_whose_reviews_fail_on_the_first_day_beside_its_seller(site: Site) -> Any:
+def _two_days_of_sellers(site: Site, fails: Callable[[int, int], bool]) -> list[Run]:
+    """Wares of one text of reviews, whose page fails for those and on those days that it says."""
     none_yet = full(words(100, "no reviews yet"), "Reviews")
     for n in range(WARES):
         site.put(f"/ware/{n}", full(words(seed=n), f"Ware {n}"))
 
         def reviews(asked: Asked, n: int = n) -> Answer:
-            is_busy = asked.day == 1 and n % 2
+            is_busy = fails(n, asked.day)
             return Answer("busy", status=404) if is_busy else Answer(none_yet)
 
         site.on(f"/ware/{n}/reviews", reviews)
     site.index(*(f"/ware/{n}" for n in range(WARES)))
     return [Run(Sellers, **_remembered(site)), Run(Sellers, **_remembered(site))]
+
+
+@situation(contents=2 * WARES)
+def a_ware_whose_reviews_fail_on_the_first_day_beside_its_seller(site: Site) -> Any:
+    return _two_days_of_sellers(site, lambda n, day: day == 1 and n % 2 == 1)
+
+
+@situation(contents=2 * WARES, finds=2 * WARES)
+def wares_and_their_sellers_that_do_not_change(site: Site) -> Any:
+    return _two_days_of_sellers(site, lambda n, day: False)
 
 
 def _with_field(name: str | None) -> type[PromiseSpider]:

@@ -21,7 +21,15 @@ from scrapy.http import Request, Response
 from scrapy.utils.datatypes import LocalCache
 
 from ...matching.item_texts import ItemTexts
-from ...matching.stored_items import StoredItems, covers, is_list, item_bits, texts_differ
+from ...matching.stored_items import (
+    NO_ITEMS,
+    StoredItems,
+    covers,
+    is_list,
+    item_bits,
+    merge,
+    texts_differ,
+)
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
@@ -184,7 +192,9 @@ class BuiltItems:
             if items is None:
                 pending.item_lost()
             else:
-                pending.item_stored(built.bits)
+                # The visit that the page was claimed again for has no items of its own.
+                known = began.items if began.verdict.kind == "revisit" else NO_ITEMS
+                pending.item_stored(merge(known, built.bits))
                 self._stored.note(began.verdict.url, built.digest, built.kind)
 
         pending.item_sent()
@@ -293,6 +303,9 @@ class BuiltItems:
             signature = None
         if signature is None:
             return None
+        if not origin.is_known:
+            # The items of this visit are all stored, although the first makes it a revisit.
+            policy = replace(policy, revisit="store")
         judgement = await self._judge_origin(signature, policy)
         if judgement.verdict.kind == "revisit" and not origin.is_known:
             # Another item of the same visit has stored it.

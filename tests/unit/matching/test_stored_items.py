@@ -35,7 +35,7 @@ def test_an_item_is_covered_only_by_its_place_its_fields_and_what_it_carries(sto
     is_covered = covers(kept, item_bits(*item))
     if place not in {number for number, _, _ in stored}:
         assert not is_covered
-    if carried and any(other != carried for _, _, other in stored):
+    if carried and {tuple(other) for _, _, other in stored} - {()} != {tuple(carried)}:
         assert not is_covered
     if not carried and place in {number for number, _, _ in stored}:
         assert is_covered == (fields <= set().union(*(names for _, names, _ in stored)))
@@ -78,6 +78,15 @@ def test_of_texts_that_an_earlier_run_stored_only_a_sketch_is_known():
     assert texts_differ(stored, other)
     assert not texts_differ(OWN_ITEMS, other)
     assert not texts_differ(merge(stored, item_bits(2, ["page"], texts=other)), other)
+
+
+def test_carried_values_are_kept_beside_the_texts_of_another_item():
+    text = item_bits(1, ["seller"], texts=ItemTexts.of([SENTENCE * 3]))
+    built = item_bits(0, ["page"], ["kettle"])
+    for both in (merge(text, built), merge(built, text)):
+        assert covers(both, built)
+        assert not covers(both, item_bits(0, ["page"], ["pan"]))
+        assert not covers(merge(both, item_bits(0, ["page"], ["pan"])), built)
 
 
 def test_nothing_covers_but_what_was_stored():
