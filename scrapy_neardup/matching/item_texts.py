@@ -153,13 +153,14 @@ def _pairs_of(text: str) -> bytes:
 
 
 def _sketch_of(texts: Sequence[str], samples: Iterable[tuple[bytes, bytes]], title: str) -> int:
-    """Return the sketch of the sampled texts; of short ones, that of the longest.
+    """Return the sketch of the longest text, as a whole if it is short.
 
     :param texts: the longest first.
     :param samples: of the first ones, see :class:`ItemTexts`.
     :param title: words of the page's title, which do not count.
     """
-    data = b"".join(long_words or pairs for pairs, long_words in samples)
+    # A copy may lack the second text, such as a summary.
+    data = next((long_words or pairs for pairs, long_words in samples), b"")
     if not data:
         own = next((text for text in texts if not _is_within(text, title)), None)
         data = b"" if own is None else _packed([_sum_of(own)])

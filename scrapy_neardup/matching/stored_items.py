@@ -36,8 +36,8 @@ _ALL_POSITIONS, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
 _MIXED_FIELDS, _MIXED = _ALL_FIELDS - 1, (1 << _CARRIED) - 1
 #: The bit that tells a digest of carried values from a sketch of texts.
 _OF_VALUES = 1 << _CARRIED - 1
-#: Sets of field names that are remembered.
-_MAX_NAMES = 10_000
+#: Sets of field names that are remembered, and names in a set.
+_MAX_SETS, _MAX_NAMES = 2_000, 500
 #: The names behind digests, of all crawls of the process: a digest depends on nothing else.
 _names: OrderedDict[int, frozenset[str]] = OrderedDict()
 
@@ -111,7 +111,7 @@ def _digest_of_names(names: frozenset[str]) -> int:
     digest = 1 + _hash("\n".join(sorted(names))) % (_MIXED_FIELDS - 1)
     _names[digest] = names
     _names.move_to_end(digest)
-    if len(_names) > _MAX_NAMES:
+    if len(_names) > _MAX_SETS:
         _names.popitem(last=False)
     return digest
 
@@ -123,7 +123,9 @@ def _merged_fields(fields: int, others: int) -> int:
     if _ALL_FIELDS in (fields, others):
         return _ALL_FIELDS
     names, more = _names.get(fields), _names.get(others)
-    return _MIXED_FIELDS if names is None or more is None else _digest_of_names(names | more)
+    if names is None or more is None or len(names | more) > _MAX_NAMES:
+        return _MIXED_FIELDS
+    return _digest_of_names(names | more)
 
 
 def _has_fields(stored: int, fields: int) -> bool:

@@ -8,8 +8,7 @@ well, or each page that gave them must be a copy too.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -34,7 +33,8 @@ from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .callback_names import callback_name
-from .carried_values import hash_of, is_stated, shown_by
+from .carried_values import is_stated, shown_by
+from .item_digests import BuiltItem, digest_of, fields_of_callback, whole_bits
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
     CarriedValues,
@@ -44,12 +44,8 @@ from .origins import (
     item_origin_of,
     note_origins,
 )
-from .value_texts import fields_of, has_truth_value, values_of
+from .value_texts import has_truth_value
 
-_HOST = re.compile(r"^https?://[^/?#\s]*")
-#: Characters of a carried value that the items of two copies have alike, as a size and a price.
-_MAX_SHORT = 80
-_URL_STARTS = ("http://", "https://", "/")
 #: Visits of pages whose judgements are kept for the items that began there.
 _MAX_VISITS = 4096
 _ADVICE = (
@@ -75,26 +71,6 @@ class ItemPosition:
 
     number: int
     is_listed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _BuiltItem:
-    """An item that began on another page.
-
-    :ivar fields: the names of its class, its callback and its fields.
-    :ivar digest: of its content.
-    :ivar kind: digest of what distinguishes it from others that began on one page: its fields and
-        the short values that came with its request.
-    """
-
-    fields: Sequence[str]
-    digest: int
-    kind: int
-
-    @property
-    def bits(self) -> int:
-        """What the store keeps of it for the page where it began."""
-        return item_bits(0, self.fields, [f"{self.digest:x}"])
 
 
 class BuiltItems:
@@ -143,42 +119,44 @@ class BuiltItems:
         """Return the judgement that applies to an item, given that on its own page."""
         carried = self._carried.get(response, CarriedValues())
         parts = carried.parts_of(item, partial(shown_by, response))
-        fields = _fields_of(item, callback_name(response))
-        digest = _digest_of(item, response, carried)
+        fields = fields_of_callback(item, callback_name(response))
+        original = None if page is None else page.verdict.duplicate_of
+        digest = digest_of(item, response, carried, original)
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         texts = None if place.is_listed else _texts_of(parts, page, response)
         items = item_bits(place.number, fields, parts.held, texts, is_listed=place.is_listed)
+        by_page = ItemJudgement(page, items, digest=digest, texts=texts)
         if page is not None and page.is_soft_404:
             return ItemJudgement(page, items)
+        is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
         if page is not None and page.is_superfluous and not is_explicit:
-            is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
             if is_stored and (not parts.held or covers(page.items, items)):
                 return ItemJudgement(page, items)
             if not parts.held:
                 self._stats.count("kept_items")
-                kept = replace(page, is_kept=True)
-                return ItemJudgement(kept, items, digest=digest, texts=texts)
+                return replace(by_page, judgement=replace(page, is_kept=True))
         if not (parts.held or is_explicit):
-            return ItemJudgement(page, items, digest=digest, texts=texts)
-        self._stats.count("built_items")
-        began = None
-        if is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own:
-            began = await self._judge_where_it_began(carried.origins_of(parts), policy)
+            return by_page
+        began = await self._judge_where_it_began(carried, parts, page, policy)
         if began is None:
-            return ItemJudgement(self._keep_untied(page, response), items)
-        built = _BuiltItem(fields, digest, _kind_of(fields, parts))
+            return replace(by_page, judgement=self._keep_untied(page, response))
+        built = BuiltItem.of(fields, digest, parts)
+        own = page if is_stored else None
         adds = partial(_adds_values, item, parts, response)
-        if began.is_superfluous and (is_explicit or self._is_lossless(built, page, began, adds)):
+        if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
             return ItemJudgement(began, items)
-        share = self._share(built, began)
         if page is not None and page.is_superfluous and not is_explicit:
-            self._stats.count("built_items/differs")
-            original = page.verdict.duplicate_of or page.verdict.url
-            self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
-        return ItemJudgement(page and replace(page, is_kept=True), items, share)
+            self._warn_of_values(page, response, began)
+        kept = page and replace(page, is_kept=True)
+        return replace(by_page, judgement=kept, share=self._share(built, began))
 
-    def _share(self, built: _BuiltItem, began: Judgement) -> PendingClaim | None:
+    def _warn_of_values(self, page: Judgement, response: Response, began: Judgement) -> None:
+        self._stats.count("built_items/differs")
+        original = page.verdict.duplicate_of or page.verdict.url
+        self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
+
+    def _share(self, built: BuiltItem, began: Judgement) -> PendingClaim | None:
         """Return a claim for an item's part in that of the page where it began, if it has one.
 
         An item that is kept although that page is a copy is noted, so that copies of it are found.
@@ -195,20 +173,25 @@ class BuiltItems:
                 # The visit that the page was claimed again for has no items of its own.
                 known = began.items if began.verdict.kind == "revisit" else NO_ITEMS
                 pending.item_stored(merge(known, built.bits))
-                self._stored.note(began.verdict.url, built.digest, built.kind)
+                self._note(self._stored, began.verdict.url, built)
 
         pending.item_sent()
         pending.ended(failed=False)
         return PendingClaim.of_item(settle)
 
-    def _note_kept(self, built: _BuiltItem, began: Judgement, items: int | None) -> None:
+    def _note_kept(self, built: BuiltItem, began: Judgement, items: int | None) -> None:
         if items is not None:
             original = began.verdict.duplicate_of or began.verdict.url
-            self._kept.note(original, built.digest, built.kind)
+            self._note(self._kept, original, built)
+
+    @staticmethod
+    def _note(items: StoredItems, original: str, built: BuiltItem) -> None:
+        items.note(original, built.digest)
+        items.note(built.kind_at(original), built.digest, texts=built.texts)
 
     def _is_lossless(
         self,
-        built: _BuiltItem,
+        built: BuiltItem,
         page: Judgement | None,
         began: Judgement,
         adds: Callable[[], bool],
@@ -218,12 +201,16 @@ class BuiltItems:
         Either an equal item was stored, or the crawl has stored one of the same kind that began on
         that origin, and its own page is a copy or gave no values.
 
+        :param page: its own page, if what that gave is stored.
         :param adds: returns whether its own page gave some of them; called only if it matters.
         """
         original = began.verdict.duplicate_of or began.verdict.url
-        if self._has(original, built.digest) or covers(began.items, _whole(built.digest)):
+        if self._has(original, built.digest) or covers(began.items, whole_bits(built.digest)):
             return True
-        if not self._has(original, built.kind):
+        known = chain.from_iterable(
+            items.texts_of(built.kind_at(original)) for items in (self._stored, self._kept)
+        )
+        if all(map(built.texts.differ_from, known)):
             return False
         is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
@@ -245,11 +232,15 @@ class BuiltItems:
         if verdict.duplicate_of is not None:
             self._kept.note(verdict.duplicate_of, sent.digest, texts=sent.texts)
 
-    def _is_stored(self, page: Judgement, digest: int, bits: int, texts: ItemTexts | None) -> bool:
-        """Was an equivalent item of the page's original stored?
+    def _is_stored(
+        self, page: Judgement | None, digest: int, bits: int, texts: ItemTexts | None
+    ) -> bool:
+        """Is the page a copy, and was an equivalent item of its original stored?
 
         :param texts: ``None`` for an item of a list.
         """
+        if page is None or not page.is_copy:
+            return False
         original = page.verdict.duplicate_of or page.verdict.url
         if self._has(original, digest):
             return True
@@ -278,14 +269,19 @@ class BuiltItems:
         return replace(page, is_kept=True)
 
     async def _judge_where_it_began(
-        self, origins: Sequence[Origin], policy: Policy
+        self, carried: CarriedValues, parts: ItemParts, page: Judgement | None, policy: Policy
     ) -> Judgement | None:
-        """Return the judgement on the first page that gave values and is no copy.
+        """Return the judgement on the first page that gave values of an item and is no copy.
 
-        If all of them are copies, the first one's; ``None`` if one of them is not known.
+        If all of them are copies, the first one's; ``None`` if one of them is not known, or if the
+        item's own page is none and gave most of the item.
         """
+        self._stats.count("built_items")
+        is_explicit = carried.judged_by == "parent"
+        if not (is_explicit or (page and page.is_superfluous) or parts.carried >= parts.own):
+            return None
         judged = []
-        for origin in origins:
+        for origin in carried.origins_of(parts):
             judgement = await self._judge_visit(origin, policy)
             if judgement is not None and not judgement.is_superfluous:
                 return judgement
@@ -339,37 +335,3 @@ def _adds_values(item: Any, parts: ItemParts, response: Response) -> bool:
     """
     is_own = bool(parts.own) or has_truth_value(item)
     return is_own or is_stated(parts.held, shown_by(response))
-
-
-def _whole(digest: int) -> int:
-    """Return the bits of an item's content for the page where it began, whatever its fields."""
-    return item_bits(0, (), [f"{digest:x}"])
-
-
-def _fields_of(item: Any, callback: str) -> list[str]:
-    """Return the names of an item's callback and class, and of its fields that are not empty."""
-    name, *fields = fields_of(item)
-    kind = f"{callback} {name}"
-    return [kind, *(f"{kind} {field}" for field in fields)]
-
-
-def _kind_of(fields: Iterable[str], parts: ItemParts) -> int:
-    short = (v for v in parts.held if len(v) <= _MAX_SHORT and not v.startswith(_URL_STARTS))
-    return hash_of("\n".join(chain(fields, sorted(short))))
-
-
-def _digest_of(item: Any, response: Response, carried: CarriedValues) -> int:
-    """Return 64 bits for the content of an item, independent of the URLs of its pages."""
-    urls = {response.url.casefold(), *(origin.url.casefold() for origin in carried.origins)}
-    if response.request is not None:
-        urls.add(response.request.url.casefold())
-    # The URLs of mirrors differ only in the host; those of other sites are what an item says.
-    hosts = {found[0] for found in map(_HOST.match, urls) if found}
-    values = (v for v in values_of(item, is_whole=True) if v not in urls)
-    return hash_of("\n".join(_without_host(value, hosts) for value in values))
-
-
-def _without_host(value: str, hosts: Collection[str]) -> str:
-    """Return a URL without its beginning up to the host, if it is one of these."""
-    found = _HOST.match(value)
-    return value[found.end() :] if found and found[0] in hosts else value

@@ -1,0 +1,95 @@
+"""Describes an item in few bytes: its fields, its content, and what it holds of an earlier page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from scrapy.http import Response
+
+from ...matching.item_texts import ItemTexts
+from ...matching.stored_items import item_bits
+from .carried_values import hash_of
+from .fetch_times import is_of_fetch
+from .origins import CarriedValues, ItemParts
+from .value_texts import fields_of, values_of
+
+_HOST = re.compile(r"^https?://(?:(?:www|m|amp|mobile|wap)\.)?([^/?#\s]*)")
+#: Characters of a carried value that the items of two copies have alike, as a size and a price.
+_MAX_SHORT = 80
+_URL_STARTS = ("http://", "https://", "/")
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltItem:
+    """An item that began on another page.
+
+    :ivar fields: the names of its class, its callback and its fields.
+    :ivar digest: of its content.
+    :ivar kind: digest of its fields and of the short values that came with its request, which
+        distinguish it from others that began on one page.
+    :ivar texts: its long values that came with its request.
+    """
+
+    fields: Sequence[str]
+    digest: int
+    kind: int
+    texts: ItemTexts
+
+    @classmethod
+    def of(cls, fields: Sequence[str], digest: int, parts: ItemParts) -> BuiltItem:
+        """Return the item that has these parts."""
+        values = [value for value in parts.held if not value.startswith(_URL_STARTS)]
+        short = sorted(v for v in values if len(v) <= _MAX_SHORT and not is_of_fetch(v))
+        kind = hash_of("\n".join(chain(fields, short)))
+        return cls(fields, digest, kind, ItemTexts.of(v for v in values if len(v) > _MAX_SHORT))
+
+    def kind_at(self, url: str) -> str:
+        """Return under what items of its kind that began on a page are remembered."""
+        return f"{url} {self.kind:x}"
+
+    @property
+    def bits(self) -> int:
+        """What the store keeps of it for the page where it began."""
+        return item_bits(0, self.fields, [f"{self.digest:x}"])
+
+
+def whole_bits(digest: int) -> int:
+    """Return the bits of an item's content for the page where it began, whatever its fields."""
+    return item_bits(0, (), [f"{digest:x}"])
+
+
+def fields_of_callback(item: Any, callback: str) -> list[str]:
+    """Return the names of an item's callback and class, and of its fields that are not empty."""
+    name, *fields = fields_of(item)
+    kind = f"{callback} {name}"
+    return [kind, *(f"{kind} {field}" for field in fields)]
+
+
+def digest_of(item: Any, response: Response, carried: CarriedValues, original: str | None) -> int:
+    """Return 64 bits for the content of an item, independent of the URLs of its pages.
+
+    :param original: URL of the page that its page is a duplicate of.
+    """
+    urls = {response.url.casefold(), *(origin.url.casefold() for origin in carried.origins)}
+    if response.request is not None:
+        urls.add(response.request.url.casefold())
+    # The URLs of mirrors differ only in the host; those of other sites are what an item says.
+    hosts = {_host_of(url) for url in (*urls, (original or "").casefold())}
+    values = (v for v in values_of(item, is_whole=True) if not (v in urls or is_of_fetch(v)))
+    return hash_of("\n".join(_without_host(value, hosts) for value in values))
+
+
+def _host_of(url: str) -> str:
+    """Return the host of a URL, that of a view for phones and the like without its first label."""
+    found = _HOST.match(url)
+    return found[1] if found else ""
+
+
+def _without_host(value: str, hosts: Collection[str]) -> str:
+    """Return a URL without its beginning up to the host, if it is one of these."""
+    found = _HOST.match(value)
+    return value[found.end() :] if found and found[1] in hosts else value
