@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from itertools import count
 from time import time
 
 import pytest
@@ -11,6 +12,7 @@ from scrapy_neardup.crawl.items.fetch_times import is_of_fetch
 
 NOW = datetime.now(timezone.utc)
 LOCAL = datetime.now()
+#: The values differ between the processes of a test run, so the tests are numbered.
 BERLIN = NOW.astimezone(timezone(timedelta(hours=1)))
 
 
@@ -30,6 +32,7 @@ BERLIN = NOW.astimezone(timezone(timedelta(hours=1)))
         str(int(time() * 1000)),
         (NOW - timedelta(minutes=50)).isoformat(),
     ],
+    ids=count(),
 )
 def test_times_of_now_are_of_the_fetch(value):
     assert is_of_fetch(value.casefold())
@@ -51,6 +54,7 @@ def test_times_of_now_are_of_the_fetch(value):
         f"{NOW.isoformat()} and more",
         "9" * 10_000,
     ],
+    ids=count(),
 )
 def test_other_values_are_not(value):
     assert not is_of_fetch(value.casefold())
