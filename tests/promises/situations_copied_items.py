@@ -93,7 +93,7 @@ class Jobs(PromiseSpider):
         yield {"firm": firm, "job": job, "how": _heading(response), "content": job}
 
 
-@situation(contents=3 * WARES, finds=2 * WARES)
+@situation(contents=3 * WARES, finds=WARES)
 def a_text_of_three_whose_page_fails_at_the_original(site: Site) -> Any:
     apply = full(words(100, "apply here"), "How to apply")
     for n in range(WARES):
