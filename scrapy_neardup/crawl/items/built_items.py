@@ -170,7 +170,7 @@ class BuiltItems:
             if items is None:
                 pending.item_lost()
             else:
-                # The visit that the page was claimed again for has no items of its own.
+                # The claim for this item replaces the page's record, so what that has is kept.
                 known = began.items if began.verdict.kind == "revisit" else NO_ITEMS
                 pending.item_stored(merge(known, built.bits))
                 self._note(self._stored, began.verdict.url, built)
@@ -212,9 +212,8 @@ class BuiltItems:
         )
         if all(map(built.texts.differ_from, known)):
             return False
-        is_judged = page is not None and page.verdict.kind != "undecided"
         is_other = page is not None and page.verdict.is_duplicate and not began.verdict.is_duplicate
-        if page is not None and is_judged and not is_other and page.is_whole_copy:
+        if page is not None and not is_other and page.is_whole_copy:
             return True
         # Its own page is new or unknown, or is now like that of another item.
         return not adds()
