@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
 from .crawl.items.built_items import ItemPosition
+from .crawl.items.held_items import HeldItems
 from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .reasons import Reason
@@ -46,31 +47,36 @@ class NearDupSpiderMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Judge the page once, when the callback yields its first item or link."""
-        judged = ended = False
-        judgement = None
-        classes: Counter[type] = Counter()
+        visit = _PageVisit(self._judge, response)
+        is_complete = False
+        try:
+            async for output in self._outputs_of(visit, result):
+                yield output
+            is_complete = True
+        finally:
+            visit.end(failed=not is_complete)
+
+    async def _outputs_of(
+        self, visit: _PageVisit, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Yield the items of a page, each with its judgement, and the links to follow."""
+        failure = None
         try:
             async for output in result:
-                if not judged:
-                    judged = True
-                    judgement = await self._judge.judge_page(response)
-                if not isinstance(output, Request):
-                    place = ItemPosition(classes.total() + 1, is_listed=type(output) in classes)
-                    classes[type(output)] += 1
-                    if judgement is not None and judgement.pending is not None:
-                        judgement.pending.item_sent()
-                    await self._judge.send_from_page(output, response, judgement, place)
+                await visit.begin()
+                if isinstance(output, Request):
+                    if self._should_follow(output, visit.response, visit.judgement):
+                        yield output
+                elif (decided := await visit.decide(output)) is not None:
+                    visit.send(output, decided)
                     yield output
-                elif self._should_follow(output, response, judgement):
-                    yield output
-            ended = True
-        finally:
-            if not judged:
-                self._judge.pass_page(
-                    Reason.NO_OUTPUT if ended else Reason.CALLBACK_FAILED, response
-                )
-            if judgement is not None and judgement.pending is not None:
-                judgement.pending.ended(failed=not ended)
+        except Exception as error:
+            failure = error
+        for item, decided in visit.held.release():
+            visit.send(item, decided)
+            yield item
+        if failure is not None:
+            raise failure
 
     def _should_follow(
         self, request: Request, response: Response, judgement: Judgement | None
@@ -107,3 +113,47 @@ class NearDupSpiderMiddleware:
                     judgement.pending.ended(failed=False)
                 self._judge.session.items.send(output, ItemJudgement(judgement))
             yield output
+
+
+class _PageVisit:
+    """One visit of a page, whose items are judged one after the other.
+
+    :ivar judgement: on the page; ``None`` until its callback yields something.
+    """
+
+    def __init__(self, judge: NearDupJudge, response: Response) -> None:
+        self._judge = judge
+        self._classes: Counter[type] = Counter()
+        self._has_begun = False
+        self.response = response
+        self.judgement: Judgement | None = None
+        self.held = HeldItems(None, judge.built_items.kept)
+
+    async def begin(self) -> None:
+        """Judge the page, unless that was done."""
+        if not self._has_begun:
+            self._has_begun = True
+            self.judgement = await self._judge.judge_page(self.response)
+            self.held = HeldItems(self.judgement, self._judge.built_items.kept)
+
+    async def decide(self, item: Any) -> ItemJudgement | None:
+        """Return the judgement on an item; ``None`` where it is held back."""
+        is_listed = type(item) in self._classes
+        place = ItemPosition(self._classes.total() + 1, is_listed=is_listed)
+        self._classes[type(item)] += 1
+        if self.judgement is not None and self.judgement.pending is not None:
+            self.judgement.pending.item_sent()
+        found = await self._judge.judge_item_of_page(item, self.response, self.judgement, place)
+        return self.held.decide(item, found)
+
+    def send(self, item: Any, decided: ItemJudgement) -> None:
+        """Send an item on to the pipelines, with its judgement."""
+        self._judge.send(item, self.response, self.judgement, decided)
+
+    def end(self, *, failed: bool) -> None:
+        """Note that the callback has ended."""
+        if not self._has_begun:
+            reason = Reason.CALLBACK_FAILED if failed else Reason.NO_OUTPUT
+            self._judge.pass_page(reason, self.response)
+        if self.judgement is not None and self.judgement.pending is not None:
+            self.judgement.pending.ended(failed=failed)

@@ -153,21 +153,24 @@ class NearDupJudge:
         self._end(response.request)
         return judgement
 
-    async def send_from_page(
+    async def judge_item_of_page(
         self, item: Any, response: Response, page: Judgement | None, place: ItemPosition
-    ) -> None:
-        """Note which judgement applies to an item: that of its page, or of where it began."""
-        items = self.session.items
+    ) -> ItemJudgement:
+        """Return the judgement that applies to an item: that of its page, or of where it began."""
         policy = self._policy_of(response.request)
         if isinstance(policy, str):
-            items.send(item, ItemJudgement(page))
-            return
-        decided = await self.built_items.judge(item, response, page, policy, place)
+            return ItemJudgement(page)
+        return await self.built_items.judge(item, response, page, policy, place)
+
+    def send(
+        self, item: Any, response: Response, page: Judgement | None, decided: ItemJudgement
+    ) -> None:
+        """Note the judgement on an item that leaves the spider."""
         if page is not None and page.refuses_requests and not decided.is_superfluous:
             self.session.request_filter.kept_item(response, page.verdict)
         if decided.share is not None:
-            items.settle_at_end(response, decided.share)
-        items.send(item, decided)
+            self.session.items.settle_at_end(response, decided.share)
+        self.session.items.send(item, decided)
 
     def pass_page(self, reason: str, response: Response) -> None:
         """Count a response that is not judged."""

@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from .. import signals
 from ..exceptions import WorkersFailed
-from ..matching.stored_items import NO_ITEMS
+from ..matching.stored_items import NO_ITEMS, PageItems
 from ..matching.verdict import Verdict
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
@@ -226,9 +226,13 @@ class RecordJudge:
         if claim.ticket is None:
             return judgement
         assert self._session.store_client is not None
-        if judgement.is_superfluous:
+        if judgement.is_superfluous and page is None:
             self._session.store_client.settle(claim.ticket, None)
             return judgement
+        if judgement.is_superfluous:
+            # Items that the earlier visit did not store are kept, and added to its record.
+            add = partial(self._commit, claim.ticket)
+            return replace(judgement, pending=PendingClaim(add, PageItems(claim.items)))
         settle = partial(self._settle, claim.ticket, judgement, page)
         return replace(judgement, pending=PendingClaim(settle))
 
@@ -240,8 +244,7 @@ class RecordJudge:
         items: int | None,
     ) -> None:
         """Commit or release a claim whose outcome is known."""
-        client, claims = self._session.store_client, self._session.claims
-        assert client is not None
+        claims = self._session.claims
         assert claims is not None
         soft_404 = self._session.soft_404
         if soft_404 is not None and soft_404.was_late(judgement.verdict.url):
@@ -256,6 +259,12 @@ class RecordJudge:
             self._learn_from_links(judgement.verdict, page, items)
             # A page with the same links is already recorded.
             items = items or None
+        self._commit(ticket, items)
+
+    def _commit(self, ticket: Ticket, items: int | None) -> None:
+        """Commit a claim, or release it if no item was stored."""
+        client = self._session.store_client
+        assert client is not None
         at_once = self._session.confirms_at_once
         client.settle(ticket, items, confirmed=at_once)
         if at_once and not client.store.is_remote:

@@ -3,9 +3,12 @@
 It tells whether dropping the item of a copy would lose data. That one item of the original was
 stored does not suffice: a pipeline may have failed on one of three, and another template may yield
 more items, or items with other fields. So a store keeps of each page the positions of its stored
-items (15 bits), whether several were of one class (1 bit), a digest of the names of their fields
-(24 bits), and one of the values of earlier pages that they carried or, of an item that carried
-none, a sketch of its texts (23 bits).
+items (15 bits), whether it yielded several of one class (1 bit), a digest of the names of their
+fields (24 bits), and one of the values of earlier pages that they carried or, of an item that
+carried none, a sketch of its texts (23 bits).
+
+Of a list, which a spider may cut or filter in another way the next time, the last 24 bits are a
+digest of all items that the page yielded. Positions say something only if these are the same.
 
 Whether an item has fields of its own is asked of names: a process remembers the names behind the
 digests that it has made. What an earlier run stored covers an item with other fields once this run
@@ -31,6 +34,10 @@ _MAX_DIGESTS, _MAX_TEXTS = 100_000, 32
 _POSITIONS, _FIELDS, _CARRIED = 16, 24, 24
 _LISTED = 1 << _POSITIONS - 1
 _ALL_POSITIONS, _ALL_FIELDS = _LISTED - 1, (1 << _FIELDS) - 1
+#: Stands for all positions from this one on.
+_LAST_POSITION = _LISTED >> 1
+#: The bits below the digest of carried values, the sketch of texts, or the digest of a list.
+_BELOW = (1 << _POSITIONS + _FIELDS) - 1
 #: The digest of fields whose names are not known here, and of carried values when the items of a
 #: page carried different ones. They cover nothing.
 _MIXED_FIELDS, _MIXED = _ALL_FIELDS - 1, (1 << _CARRIED) - 1
@@ -82,16 +89,31 @@ def merge(items: int, others: int) -> int:
     return (carried << _FIELDS | fields) << _POSITIONS | positions
 
 
+def added_to(stored: int, items: int) -> int:
+    """Return the record of a page of which more items were stored later, but of no other list."""
+    if not is_list(stored):
+        return merge(stored, items)
+    return merge(stored & _BELOW, items & _BELOW) | stored & ~_BELOW
+
+
 def covers(stored: int, item: int) -> bool:
     """Was an item stored at the same position, with all of this one's fields and carried values?
+
+    Of a list, positions and fields are compared alone; see :meth:`PageItems.are_those_of`.
 
     :param stored: the record of the original's items.
     :param item: the result of :func:`item_bits`; whether the item is listed does not matter.
     """
     carried = item >> _POSITIONS + _FIELDS
-    if carried & _OF_VALUES and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
+    is_compared = carried & _OF_VALUES and not is_list(stored)
+    if is_compared and (carried == _MIXED or carried != stored >> _POSITIONS + _FIELDS):
         return False
     return not item & _ALL_POSITIONS & ~stored and _has_fields(_fields_of(stored), _fields_of(item))
+
+
+def carries(stored: int, values: Collection[str]) -> bool:
+    """Does a record say that the items of a page carried these values, and no others?"""
+    return not is_list(stored) and stored >> _POSITIONS + _FIELDS == _carried(values)
 
 
 def texts_differ(stored: int, texts: ItemTexts) -> bool:
@@ -139,6 +161,68 @@ def _has_fields(stored: int, fields: int) -> bool:
 def is_list(stored: int) -> bool:
     """Did the page of this record yield several items of one class?"""
     return bool(stored & _LISTED)
+
+
+class PageItems:
+    """The items of one visit of a page: which it yielded, and which were stored.
+
+    :param known: the record of an earlier visit, whose items stay stored.
+    """
+
+    def __init__(self, known: int = NO_ITEMS) -> None:
+        self._known = known
+        self._stored: int | None = None
+        self._is_list = False
+        self._n_yielded = self._sum = 0
+        #: Items at the last position that were yielded and not stored.
+        self._n_last_open = 0
+
+    def add(self, items: int, digest: int) -> None:
+        """Add an item that the page yielded.
+
+        :param items: its bits.
+        :param digest: of what tells it from others of its page, see :func:`digest_of_values`.
+        """
+        self._n_yielded += 1
+        self._sum += digest
+        self._is_list |= is_list(items)
+        self._n_last_open += bool(items & _LAST_POSITION)
+
+    def store(self, items: int) -> None:
+        """Add the bits of an item that was stored, of this page or of one that followed it."""
+        self._stored = merge(self._stored or NO_ITEMS, items)
+        self._n_last_open -= bool(items & _LAST_POSITION)
+
+    def store_nothing(self) -> None:
+        """Note that the page has no items."""
+        self._stored = NO_ITEMS
+
+    @property
+    def record(self) -> int | None:
+        """The record of the stored items; ``None`` if this visit stored none."""
+        if not (self._stored and self._n_yielded):
+            return self._stored
+        record = self._stored
+        if self._n_last_open > 0:
+            record &= ~_LAST_POSITION
+        if not self._is_list:
+            return added_to(self._known, record)
+        record = record & _BELOW | _LISTED | self._digest << _POSITIONS + _FIELDS
+        return added_to(self._known, record) if self.are_those_of(self._known) else record
+
+    def are_those_of(self, stored: int) -> bool:
+        """Did the page yield the same items as that of a record, which is one of a list?"""
+        return is_list(stored) and stored >> _POSITIONS + _FIELDS == self._digest
+
+    @property
+    def _digest(self) -> int:
+        """Digest of all items that the page yielded, in any order; 24 bits, never 0."""
+        return 1 + _hash(f"{self._n_yielded} {self._sum:x}") % ((1 << _CARRIED) - 1)
+
+
+def digest_of_values(values: Iterable[str]) -> int:
+    """Return a digest of the values that tell an item from others of its page, in any order."""
+    return _hash("\n".join(sorted(values)))
 
 
 class StoredItems:

@@ -23,18 +23,20 @@ from ...matching.item_texts import ItemTexts
 from ...matching.stored_items import (
     NO_ITEMS,
     StoredItems,
+    added_to,
+    carries,
     covers,
     is_list,
     item_bits,
-    merge,
     texts_differ,
 )
+from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .callback_names import callback_name
 from .carried_values import is_stated, shown_by
-from .item_digests import BuiltItem, digest_of, fields_of_callback, whole_bits
+from .item_digests import BuiltItem, digest_in_list, digest_of, fields_of_callback
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
     CarriedValues,
@@ -126,16 +128,16 @@ class BuiltItems:
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         texts = None if place.is_listed else _texts_of(parts, page, response)
         items = item_bits(place.number, fields, parts.held, texts, is_listed=place.is_listed)
-        by_page = ItemJudgement(page, items, digest=digest, texts=texts)
+        in_list = digest_in_list(parts, response)
+        by_page = ItemJudgement(page, items, digest=digest, texts=texts, list_digest=in_list)
         if page is not None and page.is_soft_404:
-            return ItemJudgement(page, items)
+            return by_page
         is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
         if page is not None and page.is_superfluous and not is_explicit:
             if is_stored and (not parts.held or covers(page.items, items)):
-                return ItemJudgement(page, items)
+                return replace(by_page, is_open=self._is_open(page, digest))
             if not parts.held:
-                self._stats.count("kept_items")
-                return replace(by_page, judgement=replace(page, is_kept=True))
+                return self.kept(by_page)
         if not (parts.held or is_explicit):
             return by_page
         began = await self._judge_where_it_began(carried, parts, page, policy)
@@ -145,11 +147,23 @@ class BuiltItems:
         own = page if is_stored else None
         adds = partial(_adds_values, item, parts, response)
         if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
-            return ItemJudgement(began, items)
+            return ItemJudgement(began, items, list_digest=in_list)
         if page is not None and page.is_superfluous and not is_explicit:
             self._warn_of_values(page, response, began)
         kept = page and replace(page, is_kept=True)
         return replace(by_page, judgement=kept, share=self._share(built, began))
+
+    def kept(self, decided: ItemJudgement) -> ItemJudgement:
+        """Return the judgement to keep an item of a page that is a copy."""
+        self._stats.count("kept_items")
+        assert decided.judgement is not None
+        kept = replace(decided.judgement, is_kept=True)
+        return replace(decided, judgement=kept, is_open=False)
+
+    def _is_open(self, page: Judgement, digest: int) -> bool:
+        """Is an item superfluous only if its page yields the list that another run has stored?"""
+        original = page.verdict.duplicate_of or page.verdict.url
+        return is_list(page.items) and not self._has(original, digest)
 
     def _warn_of_values(self, page: Judgement, response: Response, began: Judgement) -> None:
         self._stats.count("built_items/differs")
@@ -171,8 +185,9 @@ class BuiltItems:
                 pending.item_lost()
             else:
                 # The claim for this item replaces the page's record, so what that has is kept.
-                known = began.items if began.verdict.kind == "revisit" else NO_ITEMS
-                pending.item_stored(merge(known, built.bits))
+                is_unchanged = began.verdict.reason == Reason.UNCHANGED
+                known = began.items if is_unchanged else NO_ITEMS
+                pending.item_stored(added_to(known, built.bits))
                 self._note(self._stored, began.verdict.url, built)
 
         pending.item_sent()
@@ -205,7 +220,7 @@ class BuiltItems:
         :param adds: returns whether its own page gave some of them; called only if it matters.
         """
         original = began.verdict.duplicate_of or began.verdict.url
-        if self._has(original, built.digest) or covers(began.items, whole_bits(built.digest)):
+        if self._has(original, built.digest) or carries(began.items, [f"{built.digest:x}"]):
             return True
         known = chain.from_iterable(
             items.texts_of(built.kind_at(original)) for items in (self._stored, self._kept)

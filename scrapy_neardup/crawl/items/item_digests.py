@@ -7,11 +7,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+from urllib.parse import unquote
 
 from scrapy.http import Response
 
-from ...matching.item_texts import ItemTexts
-from ...matching.stored_items import item_bits
+from ...matching.item_texts import ItemTexts, is_text
+from ...matching.stored_items import digest_of_values, item_bits
 from .carried_values import hash_of
 from .fetch_times import is_of_fetch
 from .origins import CarriedValues, ItemParts
@@ -57,9 +58,14 @@ class BuiltItem:
         return item_bits(0, self.fields, [f"{self.digest:x}"])
 
 
-def whole_bits(digest: int) -> int:
-    """Return the bits of an item's content for the page where it began, whatever its fields."""
-    return item_bits(0, (), [f"{digest:x}"])
+def digest_in_list(parts: ItemParts, response: Response) -> int:
+    """Return a digest of the texts of an item, and of what came with its request.
+
+    Numbers, identifiers and addresses change with each visit of some pages.
+    """
+    url = unquote(response.url).casefold()
+    texts = (value for value in parts.rest if value not in url and is_text(value))
+    return digest_of_values([*texts, *parts.held])
 
 
 def fields_of_callback(item: Any, callback: str) -> list[str]:

@@ -21,7 +21,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.datatypes import LocalCache
 
 from ...matching.item_texts import ItemTexts
-from ...matching.stored_items import NO_ITEMS, OWN_ITEMS, merge
+from ...matching.stored_items import OWN_ITEMS, PageItems
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
@@ -42,16 +42,19 @@ class PendingClaim:
     Which of several items were stored is recorded as well: copies wait until all are stored or
     lost, and then yield what is missing.
 
-    :param on_settled: called once with the bits of the stored items, see
+    :param on_settled: called once with the record of the stored items, see
         :mod:`~scrapy_neardup.matching.stored_items`; with ``None`` if none was stored.
+    :ivar items: the items of the page.
     """
 
-    def __init__(self, on_settled: Callable[[int | None], None]) -> None:
+    def __init__(
+        self, on_settled: Callable[[int | None], None], items: PageItems | None = None
+    ) -> None:
         self._on_settled: Callable[[int | None], None] | None = on_settled
         self._open_items = 0
         self._has_items = False
-        self._items: int | None = None
         self._has_ended = False
+        self.items = items or PageItems()
 
     @classmethod
     def of_item(cls, on_settled: Callable[[int | None], None]) -> PendingClaim:
@@ -68,7 +71,7 @@ class PendingClaim:
 
     def item_stored(self, items: int = OWN_ITEMS) -> None:
         """Note that an item has passed all pipelines, and its bits."""
-        self._items = merge(self._items or NO_ITEMS, items)
+        self.items.store(items)
         self.item_lost()
 
     def item_lost(self) -> None:
@@ -80,14 +83,14 @@ class PendingClaim:
         """Note that the callback has ended, so that there are no more items."""
         self._has_ended = True
         if not self._has_items and not failed:
-            self._items = NO_ITEMS
+            self.items.store_nothing()
         self._settle_if_complete()
 
     def settle(self) -> None:
         """Settle the claim now, whatever becomes of the other items."""
         on_settled, self._on_settled = self._on_settled, None
         if on_settled is not None:
-            on_settled(self._items)
+            on_settled(self.items.record)
 
     @property
     def is_settled(self) -> bool:
@@ -97,7 +100,7 @@ class PendingClaim:
     @property
     def is_lost(self) -> bool:
         """Whether the claim has been settled without a stored item."""
-        return self.is_settled and not self._items
+        return self.is_settled and not self.items.record
 
     def _settle_if_complete(self) -> None:
         if self._has_ended and self._open_items <= 0:
@@ -182,6 +185,8 @@ class ItemJudgement:
     :ivar items: the item's bits, see :mod:`~scrapy_neardup.matching.stored_items`.
     :ivar share: a claim of this item alone, for its part in that of the page where it began.
     :ivar digest: digest of the item's content.
+    :ivar list_digest: digest of what tells the item from others of its page.
+    :ivar is_open: whether the item is superfluous only if the page yields the list of its record.
     :ivar texts: the item's texts, if it is the first of its class on its page.
     """
 
@@ -189,12 +194,19 @@ class ItemJudgement:
     items: int = OWN_ITEMS
     share: PendingClaim | None = None
     digest: int = 0
+    list_digest: int = 0
+    is_open: bool = False
     texts: ItemTexts | None = None
 
     @property
     def is_superfluous(self) -> bool:
         """Whether the item is dropped or tagged, because it is stored already."""
         return self.judgement is not None and self.judgement.is_superfluous
+
+    def was_stored_before(self, pending: PendingClaim) -> bool:
+        """Return whether an earlier visit of the page of this claim has stored the item."""
+        page = self.judgement
+        return page is not None and page.is_superfluous and page.pending is pending
 
 
 #: Stands for an item that was not sent: another component built or replaced it, or no page did.
@@ -287,7 +299,9 @@ class ItemTracker:
         sent, pending = self._end_of(item, response)
         if sent.judgement is not None:
             self.on_stored(sent)
-        if pending is not None:
+        if pending is not None and sent.was_stored_before(pending):
+            pending.item_lost()
+        elif pending is not None:
             pending.item_stored(sent.items)
         if sent.share is not None:
             sent.share.item_stored()
