@@ -116,6 +116,11 @@ def carries(stored: int, values: Collection[str]) -> bool:
     return not is_list(stored) and stored >> _POSITIONS + _FIELDS == _carried(values)
 
 
+def has_carried_values(stored: int) -> bool:
+    """Did items of a page carry values, as far as its record tells?"""
+    return not is_list(stored) and bool(stored >> _POSITIONS + _FIELDS & _OF_VALUES)
+
+
 def texts_differ(stored: int, texts: ItemTexts) -> bool:
     """Are the texts of an item other ones than those of the item in a record, as far as known?"""
     sketch = stored >> _POSITIONS + _FIELDS

@@ -26,6 +26,7 @@ from ...matching.stored_items import (
     added_to,
     carries,
     covers,
+    has_carried_values,
     is_list,
     item_bits,
     texts_differ,
@@ -99,7 +100,7 @@ class BuiltItems:
         """Record the values that a request carries, before the callback can change them."""
         judged_by = item_origin_of(response.request)
         carried = carried_values_of(response.request, judged_by)
-        if carried.values or carried.keys or carried.origins or judged_by != "auto":
+        if carried != CarriedValues():
             self._carried[response] = carried
 
     def note_origins(
@@ -127,14 +128,15 @@ class BuiltItems:
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         texts = None if place.is_listed else _texts_of(parts, page, response)
-        items = item_bits(place.number, fields, parts.held, texts, is_listed=place.is_listed)
+        apart = parts.told_apart_by
+        items = item_bits(place.number, fields, apart, texts, is_listed=place.is_listed)
         in_list = digest_in_list(parts, response)
         by_page = ItemJudgement(page, items, digest=digest, texts=texts, list_digest=in_list)
         if page is not None and page.is_soft_404:
             return by_page
         is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
         if page is not None and page.is_superfluous and not is_explicit:
-            if is_stored and (not parts.held or covers(page.items, items)):
+            if is_stored and _holds_the_same(page.items, items, parts, carried):
                 return replace(by_page, is_open=self._is_open(page, digest))
             if not parts.held:
                 return self.kept(by_page)
@@ -330,6 +332,14 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
+
+
+def _holds_the_same(stored: int, items: int, parts: ItemParts, carried: CarriedValues) -> bool:
+    """Does an item hold the same of what came with its request as those of a record?"""
+    if parts.told_apart_by:
+        return covers(stored, items)
+    # An item may lack a field for what is false or empty.
+    return not (carried.flags and has_carried_values(stored))
 
 
 def _texts_of(parts: ItemParts, page: Judgement | None, response: Response) -> ItemTexts | None:

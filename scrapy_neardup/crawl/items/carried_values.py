@@ -24,8 +24,8 @@ import xxhash
 from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
-from .request_contents import given_with
-from .value_texts import folded, values_of
+from .request_contents import given_with, named_with
+from .value_texts import flags_of, folded, values_of
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +70,14 @@ def carried_by(request: Request) -> dict[str, bool]:
     values = islice(values_of(given_with(request), keys=keys), _MAX_VALUES)
     carried = dict.fromkeys(values, False)
     return carried | {key: True for key in _texts_of(keys) if key not in carried}
+
+
+def flags_carried_by(request: Request) -> tuple[tuple[str, str], ...]:
+    """Return the truth values, ``None`` and empty texts that a request carries, with their names.
+
+    They say too little to tie an item to a page, but the item may differ in them alone.
+    """
+    return tuple(flags_of(named_with(request)))
 
 
 def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:

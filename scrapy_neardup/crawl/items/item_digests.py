@@ -45,7 +45,7 @@ class BuiltItem:
         """Return the item that has these parts."""
         values = [value for value in parts.held if not value.startswith(_URL_STARTS)]
         short = sorted(v for v in values if len(v) <= _MAX_SHORT and not is_of_fetch(v))
-        kind = hash_of("\n".join(chain(fields, short)))
+        kind = hash_of("\n".join(chain(fields, short, parts.flags)))
         return cls(fields, digest, kind, ItemTexts.of(v for v in values if len(v) > _MAX_SHORT))
 
     def kind_at(self, url: str) -> str:
@@ -65,7 +65,7 @@ def digest_in_list(parts: ItemParts, response: Response) -> int:
     """
     url = unquote(response.url).casefold()
     texts = (value for value in parts.rest if value not in url and is_text(value))
-    return digest_of_values([*texts, *parts.held])
+    return digest_of_values([*texts, *parts.told_apart_by])
 
 
 def fields_of_callback(item: Any, callback: str) -> list[str]:

@@ -19,9 +19,17 @@ from ...matching.item_texts import is_text
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
-from .carried_values import carried_by, hash_of, held_by, keys_within, values_within, weight_of
+from .carried_values import (
+    carried_by,
+    flags_carried_by,
+    hash_of,
+    held_by,
+    keys_within,
+    values_within,
+    weight_of,
+)
 from .rewritten_values import rewritten_values
-from .value_texts import item_values
+from .value_texts import flags_of, item_values
 
 #: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"
@@ -87,12 +95,14 @@ class CarriedValues:
     :ivar values: see :func:`~scrapy_neardup.crawl.items.carried_values.carried_by`.
     :ivar origins: the pages that gave them, the oldest first.
     :ivar keys: the keys of dicts that are no values.
+    :ivar flags: see :func:`~scrapy_neardup.crawl.items.carried_values.flags_carried_by`.
     """
 
     values: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     judged_by: ItemOrigin = "auto"
     keys: tuple[str, ...] = ()
+    flags: tuple[tuple[str, str], ...] = ()
 
     def parts_of(self, item: Any, shown: Callable[[], str] = str) -> ItemParts:
         """Split an item into the values that came with the request and the rest.
@@ -100,8 +110,9 @@ class CarriedValues:
         :param shown: returns what the page of the response shows.
         """
         values = item_values(item)
+        flags = self._flags_of(item)
         if not (self.values or self.keys or self.origins):
-            return ItemParts((), tuple(values), 0, weight_of(values), {})
+            return ItemParts((), tuple(values), 0, weight_of(values), {}, flags)
         urls = {origin.url.casefold() for origin in self.origins}
         held = [value for value in held_by(values, self.values) if value not in urls]
         others = [value for value in values if value not in urls]
@@ -114,7 +125,14 @@ class CarriedValues:
             held = [url for url in self.values if url in urls and url in values]
         of_item, of_others = weight_of(values), weight_of(held)
         rest = tuple(value for value in others if value not in held)
-        return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within)
+        return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within, flags)
+
+    def _flags_of(self, item: Any) -> tuple[str, ...]:
+        """Return the carried truth values and the like that an item holds as well."""
+        if not self.flags:
+            return ()
+        held = {value for _, value in flags_of(item)}
+        return tuple(f"{name}={value}" for name, value in self.flags if value in held)
 
     def origins_of(self, parts: ItemParts) -> list[Origin]:
         """Return the known pages that gave the carried values, the one that gave most first."""
@@ -136,6 +154,7 @@ class ItemParts:
     :ivar carried: number of their characters.
     :ivar own: number of characters of the other values.
     :ivar within: the longer text that came with the request, of those values that are part of one.
+    :ivar flags: truth values, ``None`` and empty texts that came with the request, with names.
     """
 
     held: tuple[str, ...]
@@ -143,6 +162,12 @@ class ItemParts:
     carried: int
     own: int
     within: Mapping[str, str]
+    flags: tuple[str, ...] = ()
+
+    @property
+    def told_apart_by(self) -> tuple[str, ...]:
+        """What came with the request, and tells the item from others of equal pages."""
+        return (*self.held, *self.flags)
 
 
 def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:
@@ -156,7 +181,7 @@ def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> Carried
     carried = carried_by(request)
     values = tuple(value for value, is_key in carried.items() if not is_key)
     keys = tuple(value for value, is_key in carried.items() if is_key)
-    return CarriedValues(values, origins, judged_by, keys)
+    return CarriedValues(values, origins, judged_by, keys, flags_carried_by(request))
 
 
 def item_origin_of(request: Request | None) -> ItemOrigin:

@@ -33,6 +33,9 @@ _CachedFunction = type(lru_cache(len))
 #: What can be called, and carries something itself.
 CALLABLES = (partial, MethodType, BuiltinMethodType, FunctionType, _CachedFunction)
 
+#: Values that are no containers.
+SCALARS = (str, bytes, int, float, type(None))
+
 #: The arguments that requests had before they were downloaded.
 _sent_arguments: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
 
@@ -48,15 +51,28 @@ def note_arguments(request: Request) -> None:
 
 def given_with(request: Request) -> list[Any]:
     """Return what a request carries: its arguments, meta values, and what its callback has."""
-    given = request.cb_kwargs
-    sent = _sent_arguments.get(request, given)
-    arguments = {name: value for name, value in given.items() if sent.get(name) is value}
-    meta = {
+    in_meta = (value for key, value in request.meta.items() if not _is_of_control(key))
+    return [*_arguments_of(request).values(), *in_meta, *bound_to(request.callback)]
+
+
+def named_with(request: Request) -> dict[str, Any]:
+    """Return what a request carries under a name: its arguments, and containers in ``meta``."""
+    in_meta = {
         key: value
         for key, value in request.meta.items()
-        if key not in _CONTROL_KEYS and not str(key).startswith(_CONTROL_PREFIXES)
+        if isinstance(key, str) and not _is_of_control(key) and not isinstance(value, SCALARS)
     }
-    return [*arguments.values(), *meta.values(), *bound_to(request.callback)]
+    return {**in_meta, **_arguments_of(request)}
+
+
+def _arguments_of(request: Request) -> dict[str, Any]:
+    given = request.cb_kwargs
+    sent = _sent_arguments.get(request, given)
+    return {name: value for name, value in given.items() if sent.get(name) is value}
+
+
+def _is_of_control(key: Any) -> bool:
+    return key in _CONTROL_KEYS or str(key).startswith(_CONTROL_PREFIXES)
 
 
 def bound_to(callback: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import UserString
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from numbers import Number
 from pathlib import PurePath
@@ -12,8 +12,10 @@ from typing import Any
 from uuid import UUID
 
 from itemadapter.adapter import ItemAdapter
+from scrapy.loader import ItemLoader
 
 from .containers import contents_of, keys_of
+from .request_contents import SCALARS
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +25,8 @@ _MAX_ITEM_VALUES = 5_000
 _MAX_VISITED = 20_000
 #: Different keys of dicts that are collected; the last dict may add more.
 _MAX_KEYS = 500
+#: Named values that are visited at most for truth values and the like.
+_MAX_FLAGS = 1_000
 #: Modules of types whose text is their value.
 _TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
 #: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
@@ -69,6 +73,41 @@ def has_truth_value(item: Any) -> bool:
     """Return whether an item holds ``True`` or ``False``, which tie nothing."""
     whole = islice(values_of(item, is_whole=True), _MAX_ITEM_VALUES)
     return any(value in {"True", "False"} for value in whole)
+
+
+def flags_of(given: Any) -> list[tuple[str, str]]:
+    """Return the truth values, ``None`` and empty texts in a value, each with its name."""
+    left: list[tuple[str, Any]] = [("", given)]
+    found = []
+    for _ in range(_MAX_FLAGS):
+        if not left:
+            break
+        name, part = left.pop()
+        if part is None or isinstance(part, bool) or part == "":
+            found.append((name, repr(part)))
+        elif not isinstance(part, SCALARS):
+            left.extend(_named_parts_of(name, part))
+    return found
+
+
+def _named_parts_of(name: str, given: Any) -> list[tuple[str, Any]]:
+    """Return the contents of a container with their names; those of a list have that of the list.
+
+    :param name: of the container.
+    """
+    try:
+        if isinstance(given, ItemLoader):
+            # No public method returns the collected values without changing the loader.
+            return [("", given.item), *getattr(given, "_values", {}).items()]
+        if isinstance(given, Mapping) or ItemAdapter.is_item(given):
+            mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
+            return [(str(key), value) for key, value in islice(mapping.items(), _MAX_FLAGS)]
+        if isinstance(given, (list, tuple)):
+            return [(name, value) for value in given[:_MAX_FLAGS]]
+    except Exception:
+        # Custom item classes may raise anything, and the item must not be lost.
+        logger.debug("Cannot read the contents of %s", type(given), exc_info=True)
+    return []
 
 
 def fields_of(item: Any) -> list[str]:
