@@ -9,6 +9,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from .crawl.items.request_contents import note_arguments
 from .crawl.judge import NearDupJudge, find_judge
+from .crawl.requests.inline_downloads import note_request
 from .crawl.responses import why_not_judged
 
 
@@ -50,6 +51,7 @@ class NearDupDownloaderMiddleware:
         if refusal := self._judge.should_cancel(request):
             raise SuperfluousRequest(self._judge.count_refused(request, refusal))
         note_arguments(request)
+        note_request()
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the same response; a page once it was read, so that its verdict needs no wait.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
@@ -13,6 +14,7 @@ from .crawl.items.built_items import ItemPosition
 from .crawl.items.held_items import HeldItems
 from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
+from .crawl.requests.inline_downloads import CallbackRun
 from .reasons import Reason
 
 
@@ -24,6 +26,8 @@ class NearDupSpiderMiddleware:
 
     def __init__(self, judge: NearDupJudge) -> None:
         self._judge = judge
+        #: The callbacks that were called and have yielded nothing yet.
+        self._runs: WeakKeyDictionary[Response, CallbackRun] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> NearDupSpiderMiddleware:
@@ -33,6 +37,9 @@ class NearDupSpiderMiddleware:
         """Record the values that the request carries, before the callback can change them."""
         if self._judge.config.item_field is None:
             self._judge.built_items.record_carried_values(response)
+            # A coroutine ends before its output is processed.
+            self._runs[response] = CallbackRun()
+            self._runs[response].start()
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -47,7 +54,9 @@ class NearDupSpiderMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Judge the page once, when the callback yields its first item or link."""
-        visit = _PageVisit(self._judge, response)
+        run = self._runs.pop(response, None) or CallbackRun()
+        run.stop()
+        visit = _PageVisit(self._judge, response, run)
         is_complete = False
         try:
             async for output in self._outputs_of(visit, result):
@@ -62,7 +71,7 @@ class NearDupSpiderMiddleware:
         """Yield the items of a page, each with its judgement, and the links to follow."""
         failure = None
         try:
-            async for output in result:
+            async for output in visit.run.outputs_of(result):
                 await visit.begin()
                 if isinstance(output, Request):
                     if self._should_follow(output, visit.response, visit.judgement):
@@ -121,8 +130,9 @@ class _PageVisit:
     :ivar judgement: on the page; ``None`` until its callback yields something.
     """
 
-    def __init__(self, judge: NearDupJudge, response: Response) -> None:
+    def __init__(self, judge: NearDupJudge, response: Response, run: CallbackRun) -> None:
         self._judge = judge
+        self.run = run
         self._classes: Counter[type] = Counter()
         self._has_begun = False
         self.response = response
@@ -138,8 +148,11 @@ class _PageVisit:
 
     async def decide(self, item: Any) -> ItemJudgement | None:
         """Return the judgement on an item; ``None`` where it is held back."""
-        is_listed = type(item) in self._classes
-        place = ItemPosition(self._classes.total() + 1, is_listed=is_listed)
+        place = ItemPosition(
+            self._classes.total() + 1,
+            is_listed=type(item) in self._classes,
+            may_hold_more=self.run.has_downloaded,
+        )
         self._classes[type(item)] += 1
         if self.judgement is not None and self.judgement.pending is not None:
             self.judgement.pending.item_sent()

@@ -84,7 +84,7 @@ class CanonicalHolds:
         """Wait while a page should not be judged, because its canonical page is on its way."""
         canonical = credible(page_links(response).canonical, response.url)
         key = None if canonical is None else page_key(canonical)
-        if key is None or key == page_key(response.url) or key not in self._scheduled:
+        if key is None or key not in self._scheduled or key in _keys_of(response):
             return
         size = len(response.body)
         n_held = sum(map(len, self._waking.values()))
@@ -123,3 +123,9 @@ class CanonicalHolds:
         engine = engine_of(self._crawler)
         slot = getattr(engine, "_slot", None) or getattr(engine, "slot", None)
         return getattr(slot, "closing", None) is not None
+
+
+def _keys_of(response: Response) -> set[str]:
+    """Return the keys of a page's URL and of those that were redirected to it."""
+    redirected = () if response.request is None else response.meta.get("redirect_urls", ())
+    return set(map(page_key, [response.url, *redirected]))

@@ -70,10 +70,12 @@ class ItemPosition:
     """The position of an item among those of its page, from 1 on.
 
     :ivar is_listed: whether the page yielded an item of the same class before.
+    :ivar may_hold_more: whether its callback has downloaded something itself before.
     """
 
     number: int
     is_listed: bool = False
+    may_hold_more: bool = False
 
 
 class BuiltItems:
@@ -125,6 +127,8 @@ class BuiltItems:
         fields = fields_of_callback(item, callback_name(response))
         original = None if page is None else page.verdict.duplicate_of
         digest = digest_of(item, response, carried, original)
+        if place.may_hold_more:
+            parts = replace(parts, flags=(*parts.flags, f"{digest:x}"))
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         texts = None if place.is_listed else _texts_of(parts, page, response)
