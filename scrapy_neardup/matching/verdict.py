@@ -9,6 +9,9 @@ from ..hashing.minhash import resemblance
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 
+#: A page of which more than this share is other is no edited version of what it was.
+_MAX_EDIT = 0.5
+
 Kind = Literal["new", "duplicate", "revisit", "undecided"]
 
 
@@ -107,6 +110,17 @@ def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignatur
     again = revisit(page, before)
     links_seen_at = before.url if again.reason == Reason.UNCHANGED else verdict.links_seen_at
     return replace(again, links_seen_at=links_seen_at)
+
+
+def revisit_of_copy(
+    page: PageSignature, before: PageSignature, original: PageSignature
+) -> Verdict | None:
+    """Return the verdict on a page that was a copy, if it is an edited version of itself now."""
+    again = revisit(page, before)
+    is_edited = again.change is not None and again.change <= _MAX_EDIT
+    if not is_edited or revisit(page, original).reason == Reason.UNCHANGED:
+        return None
+    return again
 
 
 def _change(page: PageSignature, before: PageSignature) -> float | None:

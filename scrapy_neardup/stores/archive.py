@@ -88,8 +88,11 @@ class Archive:
         :param digest: of the page's key.
         """
 
-    def find_unstored(self, digest: int) -> bytes | None:
-        """Return the packed signature of a page that was not stored, if it is kept."""
+    def find_unstored(self, digest: int) -> tuple[bytes, int] | None:
+        """Return the packed signature of a page that was not stored, if it is kept.
+
+        With it, when the page was seen, in seconds since 1970.
+        """
         return None
 
     def forget_unstored(self, before: int) -> None:

@@ -362,13 +362,13 @@ class InProcessStore(HintMethods):
         if not signature.is_read:
             verdict = Verdict("new", signature.url, Reason.NO_MATCH)
             return Claim(verdict, self._index.reserve(signature))
-        table = self._index.table
         found = self._found(signature, rule)
         if found.blocker is not None:
-            return _blocked_by(table.reserved[found.blocker], found.verdict)
-        if found.verdict.is_duplicate:
-            return Claim(found.verdict, items=found.items)
-        return Claim(found.verdict, self._index.reserve(signature))
+            return _blocked_by(self._index.table.reserved[found.blocker], found.verdict)
+        verdict = self._index.unless_edited(found.verdict, signature)
+        if verdict.is_duplicate:
+            return Claim(verdict, items=found.items)
+        return Claim(verdict, self._index.reserve(signature))
 
     def _found(self, signature: PageSignature, rule: Rule) -> Found:
         table, method = self._index.table, self._index.method

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from .._util.urls import page_key
 from ..exceptions import MethodFailed, StoreError
 from ..hashing.postings import Postings
 from ..hashing.simhash_index import Candidates, SimhashIndex
@@ -17,6 +18,7 @@ from ..matching.candidates import site_digest
 from ..matching.passage_candidates import PassageCandidates, passage_candidates
 from ..matching.rule import Rule, learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
+from ..matching.verdict import Verdict, revisit_of_copy
 from ..methods import Method, MethodIndex, MethodMatch
 from ..methods.base import guarded
 from ..signatures.passages import passages_in
@@ -92,9 +94,29 @@ class PageIndex:
 
     def find_unstored(self, key: str) -> PageSignature | None:
         """Return the signature of a page that was not stored, if it is kept."""
-        data = self._archive.find_unstored(key_digest(key, self._key_seed))
+        page, _ = self._unstored(key)
+        return page
+
+    def unless_edited(self, verdict: Verdict, page: PageSignature) -> Verdict:
+        """Return a verdict, but that of a revisit for a copy that has outlived its original.
+
+        Where a site has moved, the stored pages have the old addresses for ever, and what is edited
+        since would be dropped as a copy of them.
+        """
+        original = None if verdict.duplicate_of is None else page_key(verdict.duplicate_of)
+        known = None if original is None else self.committed(original)
+        if known is None:
+            return verdict
+        before, seen_at = self._unstored(page.key)
+        if before is None or self.table.entry(*known).stored_at > seen_at:
+            return verdict
+        return revisit_of_copy(page, before, known[1]) or verdict
+
+    def _unstored(self, key: str) -> tuple[PageSignature | None, int]:
+        """Return the signature of a page that was not stored, if kept, and when it was seen."""
+        data, seen_at = self._archive.find_unstored(key_digest(key, self._key_seed)) or (None, 0)
         page = None if data is None else unpacked(data, self.table.recipe)
-        return page if page is not None and page.key == key else None
+        return (page if page is not None and page.key == key else None), seen_at
 
     def versions(self, key: str) -> list[tuple[int, PageSignature]]:
         """Return numbers and signatures of the page under this key: reserved, then committed."""

@@ -229,14 +229,17 @@ class _SqliteArchive(Archive):
         with self._file.writer.later() as waiting:
             waiting.unstored[key] = (signature, int(time.time()))
 
-    def find_unstored(self, digest: int) -> bytes | None:
+    def find_unstored(self, digest: int) -> tuple[bytes, int] | None:
         key, found = unstored.key_of(self._space.id, digest), None
         # Where the table is damaged, pages are read again.
         with contextlib.suppress(StoreError), self._file.reading() as connection:
             self._has_unstored = self._has_unstored or unstored.is_there(connection)
             if self._has_unstored:
                 found = unstored.find(connection, key)
-        return None if found is None else unstored.signature_in(digest, self.recipe[0], found)
+        if found is None:
+            return None
+        page = unstored.signature_in(digest, self.recipe[0], found[0])
+        return None if page is None else (page, found[1])
 
     def forget_unstored(self, before: int) -> None:
         self._file.writer.flush()

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS unstored(
 )
 """
 _PUT = "INSERT OR REPLACE INTO unstored VALUES (?, ?, ?, ?)"
-_GET = "SELECT signature FROM unstored WHERE namespace = ? AND page = ?"
+_GET = "SELECT signature, seen_at FROM unstored WHERE namespace = ? AND page = ?"
 _FORGET = "DELETE FROM unstored WHERE namespace = ? AND seen_at < ?"
 _TRIM = """
 DELETE FROM unstored WHERE namespace = :namespace AND rowid <= (
@@ -65,10 +65,10 @@ def is_there(connection: sqlite3.Connection) -> bool:
     return connection.execute(query).fetchone() is not None
 
 
-def find(connection: sqlite3.Connection, key: UnstoredKey) -> bytes | None:
-    """Return the sealed signature of a page, if there is one; the table must have been made."""
-    found = connection.execute(_GET, key).fetchone()
-    return None if found is None else found[0]
+def find(connection: sqlite3.Connection, key: UnstoredKey) -> Unstored | None:
+    """Return what there is of a page, if anything; the table must have been made."""
+    found: Unstored | None = connection.execute(_GET, key).fetchone()
+    return found
 
 
 def write(connection: sqlite3.Connection, pages: Mapping[UnstoredKey, Unstored]) -> None:
