@@ -116,13 +116,19 @@ def remove_consent_overlays(body: HtmlElement) -> None:
     found = (cast("list[str]", attributes(body)) for attributes in (_CLASSES, _IDS))
     names = "\n".join(chain.from_iterable(found)).lower()
     if any(word in names for word in _WORDS):
-        for element in list(_overlays(body)):
-            if element.getparent() is not None:
+        for element in list(_named_like_overlays(body)):
+            if element.getparent() is None:
+                continue
+            if _asks_for_consent(element):
                 element.drop_tree()
+            else:
+                # trafilatura drops what is named after cookies.
+                for attribute in ("id", "class"):
+                    element.attrib.pop(attribute, None)
 
 
-def _overlays(body: HtmlElement) -> Iterator[HtmlElement]:
-    """Yield the outermost overlays; of nested elements, only the outermost one's text is read."""
+def _named_like_overlays(body: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield the outermost elements that are named like overlays, whose texts are read."""
     judged: set[HtmlElement] = set()
     for element in body.iter(*_TAGS):
         if element is body or not _is_named(element):
@@ -133,8 +139,7 @@ def _overlays(body: HtmlElement) -> Iterator[HtmlElement]:
             # It contains the page, and may contain an overlay as well.
             continue
         judged.add(element)
-        if _asks_for_consent(element):
-            yield element
+        yield element
 
 
 def _is_named(element: HtmlElement) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import md5
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ __all__ = [
     "content_of",
     "follow",
     "full",
+    "label_of",
     "paragraph",
     "situation",
     "words",
@@ -60,9 +62,18 @@ def follow(response: Response, css: str, **options: Any) -> Iterator[scrapy.Requ
         yield from response.follow_all(css=css, **options)
 
 
-def content_of(response: Response) -> str:
+def label_of(response: Response) -> str:
     """Label of what a page holds; empty where that is nothing."""
     return (response.headers.get(CONTENT) or b"").decode("latin-1")
+
+
+def content_of(response: Response) -> str:
+    """An id of what a page holds; empty where that is nothing.
+
+    A label would be a text of its own, for which the item of a wrong duplicate is kept.
+    """
+    label = label_of(response)
+    return md5(label.encode(), usedforsecurity=False).hexdigest() if label else ""
 
 
 class Run:

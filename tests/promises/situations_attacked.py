@@ -22,6 +22,7 @@ from tests.promises.harness import (
     content_of,
     follow,
     full,
+    label_of,
     paragraph,
     situation,
     words,
@@ -401,7 +402,7 @@ class WholePages(PromiseSpider):
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
         if label := content_of(response):
-            is_html = int(label.split()[1]) % 2
+            is_html = int(label_of(response).split()[1]) % 2
             text = " ".join(response.css("body ::text").getall())
             yield {"content": label, "page": response.text if is_html else text}
         yield from self.links(response)
@@ -457,7 +458,7 @@ def reviews_that_are_keyed_by_the_url_of_the_ware(site: Site) -> Any:
 def _writing(value: Callable[[int], Any], written: Callable[[Any], str]) -> type[PromiseSpider]:
     class Writing(Onward):
         def onward(self, response: Response, label: str) -> Iterator[Any]:
-            given = {"value": value(int(label.split()[1]))}
+            given = {"value": value(int(label_of(response).split()[1]))}
             yield from follow(response, "a.reviews", callback=self.reviews, cb_kwargs=given)
 
         def reviews(self, response: Response, value: Any) -> Any:

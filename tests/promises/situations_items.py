@@ -21,6 +21,7 @@ from tests.promises.harness import (
     bare,
     content_of,
     full,
+    label_of,
     situation,
     words,
 )
@@ -244,7 +245,7 @@ class AnyKind(PromiseSpider):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         if label := content_of(response):
             kinds = Data, Attrs, Model, Item
-            yield kinds[int(label.split()[1]) % 4](content=label)
+            yield kinds[int(label_of(response).split()[1]) % 4](content=label)
         yield from self.links(response)
 
 
