@@ -125,23 +125,23 @@ class BuiltItems:
         carried = self._carried.get(response, CarriedValues())
         parts = carried.parts_of(item, partial(shown_by, response))
         fields = fields_of_callback(item, callback_name(response))
-        original = None if page is None else page.verdict.duplicate_of
-        digest = digest_of(item, response, carried, original)
+        digest = digest_of(item, response, carried, page and page.verdict.duplicate_of)
         if place.may_hold_more:
             parts = replace(parts, flags=(*parts.flags, f"{digest:x}"))
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         texts = None if place.is_listed else _texts_of(parts, page, response)
-        apart = parts.told_apart_by
-        items = item_bits(place.number, fields, apart, texts, is_listed=place.is_listed)
+        tied = parts.told_apart_by
+        items = item_bits(place.number, fields, tied, texts, is_listed=place.is_listed)
         in_list = digest_in_list(parts, response)
         by_page = ItemJudgement(page, items, digest=digest, texts=texts, list_digest=in_list)
         if page is not None and page.is_soft_404:
             return by_page
         is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
         if page is not None and page.is_superfluous and not is_explicit:
-            if is_stored and _holds_the_same(page.items, items, parts, carried):
-                return replace(by_page, is_open=self._is_open(page, digest))
+            is_equal = not parts.held and self._has(_original_of(page), digest)
+            if is_equal or (is_stored and _holds_the_same(page.items, items, parts, carried)):
+                return replace(by_page, is_open=is_list(page.items) and not is_equal)
             if not parts.held:
                 return self.kept(by_page)
         if not (parts.held or is_explicit):
@@ -150,8 +150,8 @@ class BuiltItems:
         if began is None:
             return replace(by_page, judgement=self._keep_untied(page, response))
         built = BuiltItem.of(fields, digest, parts)
-        own = page if is_stored else None
         adds = partial(_adds_values, item, parts, response)
+        own = page if is_stored else None
         if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
             return ItemJudgement(began, items, list_digest=in_list)
         if page is not None and page.is_superfluous and not is_explicit:
@@ -166,14 +166,9 @@ class BuiltItems:
         kept = replace(decided.judgement, is_kept=True)
         return replace(decided, judgement=kept, is_open=False)
 
-    def _is_open(self, page: Judgement, digest: int) -> bool:
-        """Is an item superfluous only if its page yields the list that another run has stored?"""
-        original = page.verdict.duplicate_of or page.verdict.url
-        return is_list(page.items) and not self._has(original, digest)
-
     def _warn_of_values(self, page: Judgement, response: Response, began: Judgement) -> None:
         self._stats.count("built_items/differs")
-        original = page.verdict.duplicate_of or page.verdict.url
+        original = _original_of(page)
         self._stats.warn_once("differs", _DIFFERS, response, original, began.verdict.url)
 
     def _share(self, built: BuiltItem, began: Judgement) -> PendingClaim | None:
@@ -202,7 +197,7 @@ class BuiltItems:
 
     def _note_kept(self, built: BuiltItem, began: Judgement, items: int | None) -> None:
         if items is not None:
-            original = began.verdict.duplicate_of or began.verdict.url
+            original = _original_of(began)
             self._note(self._kept, original, built)
 
     @staticmethod
@@ -225,7 +220,7 @@ class BuiltItems:
         :param page: its own page, if what that gave is stored.
         :param adds: returns whether its own page gave some of them; called only if it matters.
         """
-        original = began.verdict.duplicate_of or began.verdict.url
+        original = _original_of(began)
         if self._has(original, built.digest) or carries(began.items, [f"{built.digest:x}"]):
             return True
         known = chain.from_iterable(
@@ -261,7 +256,7 @@ class BuiltItems:
         """
         if page is None or not page.is_copy:
             return False
-        original = page.verdict.duplicate_of or page.verdict.url
+        original = _original_of(page)
         if self._has(original, digest):
             return True
         if not covers(page.items, bits):
@@ -336,6 +331,11 @@ class BuiltItems:
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
         return self._here[response]
+
+
+def _original_of(page: Judgement) -> str:
+    """Return the URL of the page that one is a copy of, or its own."""
+    return page.verdict.duplicate_of or page.verdict.url
 
 
 def _holds_the_same(stored: int, items: int, parts: ItemParts, carried: CarriedValues) -> bool:
