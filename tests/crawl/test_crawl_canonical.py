@@ -56,6 +56,16 @@ def test_the_canonical_page_becomes_the_original(loop, workers):
     assert preferred.counts("held/") == {"pages": 2}
 
 
+def test_a_page_that_its_canonical_url_redirects_to_does_not_wait_for_it():
+    story = declaring("/ferry")
+    with serving(
+        {"/ferry": Answer(b"", status=302, headers={"Location": "/in/en"}), "/in/en": story}
+    ) as site:
+        redirected = crawled(site, "/ferry")
+    assert redirected.stored == ["in/en"]
+    assert redirected.counts("held/") == {}
+
+
 def test_by_default_the_first_page_is_the_original():
     with serving({"/print": PRINT, "/ferry": Answer(slow(CANONICAL))}) as site:
         first = crawled(site, "/print", "/ferry", NEARDUP_PREFER="first")

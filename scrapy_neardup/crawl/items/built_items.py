@@ -8,7 +8,7 @@ well, or each page that gave them must be a copy too.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -125,22 +125,22 @@ class BuiltItems:
         carried = self._carried.get(response, CarriedValues())
         parts = carried.parts_of(item, partial(shown_by, response))
         fields = fields_of_callback(item, callback_name(response))
-        digest = digest_of(item, response, carried, page and page.verdict.duplicate_of)
+        original = None if page is None else page.verdict.duplicate_of
+        digest = digest_of(item, response, carried, original)
         if place.may_hold_more:
             parts = replace(parts, flags=(*parts.flags, f"{digest:x}"))
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
-        texts = None if place.is_listed else _texts_of(parts, page, response)
-        tied = parts.told_apart_by
-        items = item_bits(place.number, fields, tied, texts, is_listed=place.is_listed)
-        in_list = digest_in_list(parts, response)
-        by_page = ItemJudgement(page, items, digest=digest, texts=texts, list_digest=in_list)
+        by_page = _by_page(page, response, fields, parts, place=place, digest=digest)
         if page is not None and page.is_soft_404:
             return by_page
-        is_stored = self._is_stored(page, digest, item_bits(place.number, fields), texts)
+        bits = item_bits(place.number, fields)
+        is_stored = self._is_stored(page, digest, bits, by_page.texts)
         if page is not None and page.is_superfluous and not is_explicit:
             is_equal = not parts.held and self._has(_original_of(page), digest)
-            if is_equal or (is_stored and _holds_the_same(page.items, items, parts, carried)):
+            if is_equal or (
+                is_stored and _holds_the_same(page.items, by_page.items, parts, carried)
+            ):
                 return replace(by_page, is_open=is_list(page.items) and not is_equal)
             if not parts.held:
                 return self.kept(by_page)
@@ -153,7 +153,7 @@ class BuiltItems:
         adds = partial(_adds_values, item, parts, response)
         own = page if is_stored else None
         if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
-            return ItemJudgement(began, items, list_digest=in_list)
+            return replace(by_page, judgement=began)
         if page is not None and page.is_superfluous and not is_explicit:
             self._warn_of_values(page, response, began)
         kept = page and replace(page, is_kept=True)
@@ -344,6 +344,23 @@ def _holds_the_same(stored: int, items: int, parts: ItemParts, carried: CarriedV
         return covers(stored, items)
     # An item may lack a field for what is false or empty.
     return not (carried.flags and has_carried_values(stored))
+
+
+def _by_page(
+    page: Judgement | None,
+    response: Response,
+    fields: Sequence[str],
+    parts: ItemParts,
+    *,
+    place: ItemPosition,
+    digest: int,
+) -> ItemJudgement:
+    """Return the judgement on an item that is that of its page."""
+    texts = None if place.is_listed else _texts_of(parts, page, response)
+    tied = parts.told_apart_by
+    items = item_bits(place.number, fields, tied, texts, is_listed=place.is_listed)
+    in_list = digest_in_list(parts, response)
+    return ItemJudgement(page, items, digest=digest, list_digest=in_list, texts=texts)
 
 
 def _texts_of(parts: ItemParts, page: Judgement | None, response: Response) -> ItemTexts | None:

@@ -186,8 +186,8 @@ class ItemJudgement:
     :ivar share: a claim of this item alone, for its part in that of the page where it began.
     :ivar digest: digest of the item's content.
     :ivar list_digest: digest of what tells the item from others of its page.
-    :ivar is_open: whether the item is superfluous only if the page yields the list of its record.
     :ivar texts: the item's texts, if it is the first of its class on its page.
+    :ivar is_open: whether the item is superfluous only if the page yields the list of its record.
     """
 
     judgement: Judgement | None
@@ -195,8 +195,8 @@ class ItemJudgement:
     share: PendingClaim | None = None
     digest: int = 0
     list_digest: int = 0
-    is_open: bool = False
     texts: ItemTexts | None = None
+    is_open: bool = False
 
     @property
     def is_superfluous(self) -> bool:
