@@ -274,13 +274,13 @@ def _variants(site: Site) -> None:
     site.index(*(f"{view}/{n}" for view in views for n in range(STORIES)))
 
 
-@situation(contents=STORIES, finds=3)
+@situation(contents=STORIES, finds=2)
 def variants_of_a_ware_whose_prices_an_api_tells(site: Site) -> Any:
     _variants(site)
     return Priced
 
 
-@situation(contents=STORIES, finds=3)
+@situation(contents=STORIES, finds=2)
 def variants_whose_prices_a_coroutine_asks_for(site: Site) -> Any:
     _variants(site)
     return PricedAtOnce

@@ -137,11 +137,10 @@ class BuiltItems:
         bits = item_bits(place.number, fields)
         is_stored = self._is_stored(page, digest, bits, by_page.texts)
         if page is not None and page.is_superfluous and not is_explicit:
-            is_equal = not parts.held and self._has(_original_of(page), digest)
-            if is_equal or (
-                is_stored and _holds_the_same(page.items, by_page.items, parts, carried)
-            ):
-                return replace(by_page, is_open=is_list(page.items) and not is_equal)
+            has_equal = self._has(_original_of(page), digest)
+            is_same = _holds_the_same(page.items, by_page.items, parts, carried)
+            if (has_equal and not parts.held) or (is_stored and is_same):
+                return replace(by_page, is_open=is_list(page.items) and not has_equal)
             if not parts.held:
                 return self.kept(by_page)
         if not (parts.held or is_explicit):
