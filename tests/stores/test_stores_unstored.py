@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_neardup.matching.rule import Rule
+from scrapy_neardup.reasons import Reason
 from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores.sqlite import unstored
 from scrapy_neardup.stores.sqlite import writer as sqlite_writer
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support.storer import keep, made_page
+from tests.support.texts import article, page
 
 
 def body(number: int, version: int = 0) -> PageSignature:
@@ -183,3 +187,52 @@ def test_a_memory_store_keeps_none():
     store = MemoryStore()
     store.note_unstored(body(1))
     assert store.find_unstored(body(1).key) is None
+
+
+def sign(url: str, html: str) -> PageSignature:
+    return Signer(secret=bytes(16)).sign_html(url, html)
+
+
+def edited(version: int, url: str = "https://site.example/b") -> PageSignature:
+    """A story, of which each version has another first number."""
+    text = f"The fire destroyed {17 + version} houses. " + " ".join(article(200))
+    return sign(url, page(text, "Fire"))
+
+
+def test_an_edited_copy_that_has_outlived_its_original_is_a_revisit(path):
+    rule = Rule()
+    with opened(path, recipe=edited(0).recipe) as store:
+        keep(store, edited(0, "https://old.example/a"))
+        assert store.claim(edited(0), rule).verdict.is_duplicate
+        store.note_unstored(edited(0))
+    with opened(path, recipe=edited(0).recipe) as store:
+        assert store.claim(edited(0), rule).verdict.is_duplicate
+        claim = store.claim(edited(1), rule)
+        assert (claim.verdict.kind, claim.verdict.reason) == ("revisit", Reason.CHANGED)
+        assert claim.ticket is not None
+        store.release(claim.ticket)
+        # A page that was not seen before may be a copy.
+        other = edited(1, "https://site.example/c")
+        assert store.claim(other, rule).verdict.is_duplicate
+
+
+def test_an_edited_copy_whose_original_was_stored_since_is_a_copy(path, monkeypatch):
+    with opened(path, recipe=edited(0).recipe) as store:
+        original = edited(0, "https://old.example/a")
+        keep(store, original)
+        store.note_unstored(edited(0))
+        store.flush()
+        later = time.time() + 60
+        monkeypatch.setattr(time, "time", lambda: later)
+        keep(store, original)
+        assert store.claim(edited(1), Rule()).verdict.is_duplicate
+
+
+def test_another_page_in_the_place_of_a_copy_may_be_a_copy_of_its_own(path):
+    wall = page("Please sign in to read on. " + " ".join(article(200, seed=9)), "Sign in")
+    with opened(path, recipe=edited(0).recipe) as store:
+        keep(store, edited(0, "https://old.example/a"))
+        keep(store, sign("https://site.example/login", wall))
+        store.note_unstored(edited(0))
+        store.flush()
+        assert store.claim(sign("https://site.example/b", wall), Rule()).verdict.is_duplicate

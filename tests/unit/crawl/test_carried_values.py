@@ -22,6 +22,7 @@ from scrapy.loader import ItemLoader
 
 from scrapy_neardup.crawl.items.carried_values import (
     carried_by,
+    flags_carried_by,
     held_by,
     is_stated,
     shown_by,
@@ -388,3 +389,26 @@ def test_what_a_page_passes_on_by_its_meta_is_no_origin_of_what_it_does_not_hold
 def test_foreign_data_is_no_origin():
     request = Request("http://a.example/", meta={"_neardup_origins": [1, "x"]})
     assert carried_values_of(request, "auto").origins == ()
+
+
+@pytest.mark.parametrize(
+    ("given_with", "flags"),
+    [
+        ({"cb_kwargs": {"sold": True, "name": "Kettle"}}, [("sold", "True")]),
+        ({"cb_kwargs": {"item": {"sold": False, "note": ""}}},
+         [("note", "''"), ("sold", "False")]),
+        ({"meta": {"item": Ware()}}, [("name", "''")]),
+        ({"meta": {"rows": [{"sold": None}, {"sold": True}]}}, [("sold", "True"), ("sold", "None")]),
+        # Plugins and Scrapy have many in meta.
+        ({"meta": {"dont_redirect": True, "is_detail": True}}, []),
+    ],
+)  # fmt: skip
+def test_truth_values_and_what_is_empty_are_carried_under_their_names(given_with, flags):
+    request = Request("https://site.example/", **given_with)
+    assert sorted(flags_carried_by(request)) == sorted(flags)
+
+
+def test_an_item_is_tied_to_a_truth_value_that_it_holds_too():
+    sold = carried_values_of(Request("https://site.example/", cb_kwargs={"sold": True}), "auto")
+    assert sold.parts_of({"name": "Kettle", "is_sold": True}).flags == ("sold=True",)
+    assert sold.parts_of({"name": "Kettle", "is_sold": False}).flags == ()

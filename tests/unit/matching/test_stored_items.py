@@ -12,8 +12,10 @@ from scrapy_neardup.matching.item_texts import ItemTexts
 from scrapy_neardup.matching.stored_items import (
     NO_ITEMS,
     OWN_ITEMS,
+    PageItems,
     StoredItems,
     covers,
+    digest_of_values,
     item_bits,
     merge,
     texts_differ,
@@ -106,3 +108,53 @@ def test_of_too_many_pages_the_oldest_are_let_go(monkeypatch):
     for number in range(5):
         items.note(f"u{number}", number)
     assert [items.has(f"u{number}", number) for number in range(5)] == [False] * 2 + [True] * 3
+
+
+#: A visit of a page: of each item a number for its texts, and whether it was stored.
+VISITS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=2, max_size=20)
+
+
+def bits_at(position: int) -> int:
+    return item_bits(position, ["dict", "text"], is_listed=position > 1)
+
+
+def visited(yields: list[tuple[int, bool]], known: int = NO_ITEMS) -> PageItems:
+    items = PageItems(known)
+    for position, (text, _) in enumerate(yields, start=1):
+        items.add(bits_at(position), digest_of_values([f"text {text}"]))
+    for position, (_, is_stored) in enumerate(yields, start=1):
+        if is_stored:
+            items.store(bits_at(position))
+    return items
+
+
+@given(VISITS, VISITS)
+def test_a_list_is_that_of_a_record_only_if_it_has_the_same_items(first, second):
+    record = visited(first).record
+    if record is None:
+        assert not any(is_stored for _, is_stored in first)
+        return
+    texts, others = (sorted(text for text, _ in visit) for visit in (first, second))
+    assert visited(second).are_those_of(record) == (texts == others)
+
+
+@given(VISITS, VISITS)
+def test_a_position_of_a_list_is_covered_only_if_it_was_stored(first, second):
+    record = visited(first).record or NO_ITEMS
+    second = [(text, is_stored) for (text, _), (_, is_stored) in zip(first, second, strict=False)]
+    second += [(text, False) for text, _ in first[len(second) :]]
+    again = visited(second, known=record).record or record
+    for kept, visits in ((record, [first]), (again, [first, second])):
+        for position in range(1, len(first) + 1):
+            # One bit is for all of the last ones, and means that one visit has stored all.
+            same = slice(position - 1, position) if position < 15 else slice(14, None)
+            was_stored = [all(stored for _, stored in visit[same]) for visit in visits]
+            assert covers(kept, bits_at(position)) == (any(was_stored) and bool(kept))
+
+
+def test_what_is_stored_of_another_list_replaces_the_record():
+    before = visited([(0, True), (1, True), (2, False)]).record
+    assert before
+    again = visited([(0, False), (1, True)], known=before).record
+    assert again
+    assert (covers(again, bits_at(1)), covers(again, bits_at(2))) == (False, True)
