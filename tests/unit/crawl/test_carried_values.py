@@ -398,7 +398,8 @@ def test_foreign_data_is_no_origin():
         ({"cb_kwargs": {"item": {"sold": False, "note": ""}}},
          [("note", "''"), ("sold", "False")]),
         ({"meta": {"item": Ware()}}, [("name", "''")]),
-        ({"meta": {"rows": [{"sold": None}, {"sold": True}]}}, [("sold", "True"), ("sold", "None")]),
+        ({"meta": {"rows": [{"sold": None}, {"sold": True}]}},
+         [("sold", "True"), ("sold", "None")]),
         # Plugins and Scrapy have many in meta.
         ({"meta": {"dont_redirect": True, "is_detail": True}}, []),
     ],
