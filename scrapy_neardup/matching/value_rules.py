@@ -106,7 +106,8 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
         )
         if dates_differ or (numbers_differ and (is_even or found.added <= MAX_ADDED_TO_REPLACED)):
             return True
-    names_differ = found.words > 0 and found.added <= MAX_ADDED_TO_REPLACED * found.words
+    n_names = found.words + found.kinds
+    names_differ = n_names > 0 and found.added <= MAX_ADDED_TO_REPLACED * n_names
     return names_differ or (is_even and found.words > 0) or name_was_replaced(sums, others, found)
 
 

@@ -178,7 +178,7 @@ _ONLY_OF_COUNTERS = _Words(
 )
 #: Words of counters that say something else as often where they stand in a sentence.
 _ORDINARY = frozenset(
-    "memory wind level note age ages days page pages stars members lager lagerplatz lagerung "
+    "memory wind level note age ages days page pages stars members left lager lagerplatz lagerung "
     "seite página revision session build".split()
 )
 #: Words in sentences that count something, or say that it was just now.
@@ -186,7 +186,7 @@ _NEAR_NUMBERS = _Words(
     *"times viewing watching looking impressions enrolled learners usage accessed "
     "customers bought useful thoughts claps hearts fans "
     "others tweets spots basket showing processed took ad ads banner advertisement ticket captcha "
-    "proxy incident left available discussion trackbacks pingbacks opened played used "
+    "proxy incident available discussion trackbacks pingbacks opened played used "
     "mal vor sehen ansichten grad teilnehmer merkzettel gekauft kunden rezensionen "
     "kundenmeinungen ergebnisse anzeigennummer zeigt "
     "fois regardent participants affichages consultée reste restent acheté invités "
@@ -222,9 +222,9 @@ _OF_DATES = _Words(
 )
 #: Words that say so two in a row, as in "as of" and "last online".
 _IN_A_ROW = frozenset("as of last active online backup".split())
-#: Words of short times, behind the numbers of how long something took or is ago.
+#: Words of short times, behind the numbers of how long something took or is ago, or what is left.
 _OF_TIMES = _Words(
-    *"ago geleden temu назад önce fa sec secs second seconds ms s msec sekunden sek seconde "
+    *"ago left geleden temu назад önce fa sec secs second seconds ms s msec sekunden sek seconde "
     "secondes jours heures segundos "
     "secondi секунд секунды сек ms saniye ثانية ثواني دقيقة دقائق "
     "秒 分钟 小时 天前 日前 周前 月前 年前 時間前 分前 시간 초".split()

@@ -13,7 +13,14 @@ from math import ceil
 from typing import NamedTuple
 
 from .._util.sequences import common_subsequence
-from .values import alike_in_each_visit, has_date, has_same_number, has_word, is_of_date
+from .values import (
+    alike_in_each_visit,
+    has_date,
+    has_same_number,
+    has_word,
+    is_of_date,
+    tells_pages_apart,
+)
 
 #: A longer stretch on one side is an independent block, which was added or removed, unless both are
 #: the numbers of tables.
@@ -47,6 +54,8 @@ class Difference(NamedTuple):
 
     :ivar places: places at which both texts have values, and different ones; a date counts 0.4.
     :ivar words: stretches of such places in which both texts have words.
+    :ivar kinds: such stretches in which one text has words, and the other numbers but none of a
+        visit.
     :ivar dates: stretches in which both texts have dates.
     :ivar signs: stretches in which both texts have a number, one of them with another sign.
     :ivar share: ``places`` divided by the number of values of the shorter text, at least 20.
@@ -65,6 +74,7 @@ class Difference(NamedTuple):
 
     places: float
     words: int
+    kinds: int
     dates: int
     signs: int
     share: float
@@ -111,9 +121,10 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
 
     :param is_cut: whether a text continues after the last of these values.
     """
+    told = _told_numbers(values) | _told_numbers(others)
     values, others = alike_in_each_visit(values), alike_in_each_visit(others)
     if values == others:
-        return Difference(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        return Difference(*[0] * len(Difference._fields))
     # Sorted, so that the result is symmetric.
     values, others = sorted((values, others))
     more, more_of_others = _surplus(values, others), _surplus(others, values)
@@ -124,6 +135,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     words = sum(
         bool(place) and all(map(has_word, both)) for place, both in zip(places, found, strict=True)
     )
+    kinds = sum(_have_other_kinds(*both, told) for both in found)
     dates = sum(all(map(has_date, both)) for both in found)
     signs = sum(has_same_number(*both) for both in found)
     share = sum(places) / max(_MIN_VALUES, min(len(values), len(others)))
@@ -133,20 +145,8 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     exchanged = _exchanged(gaps, own)
     numbers = max(map(_replaced_numbers, gaps), default=0)
     longest = _longest_added(gaps, own, is_cut=is_cut)
-    return Difference(
-        sum(places),
-        words,
-        dates,
-        signs,
-        share,
-        replaced,
-        added,
-        of_each,
-        exchanged,
-        numbers,
-        max(longest),
-        min(longest),
-    )
+    counts = words, kinds, dates, signs, share, replaced, added, of_each, exchanged, numbers
+    return Difference(sum(places), *counts, max(longest), min(longest))
 
 
 def agreement(values: Values, others: Values) -> tuple[float, float]:
@@ -154,6 +154,23 @@ def agreement(values: Values, others: Values) -> tuple[float, float]:
     counts = (Counter(alike_in_each_visit(each)) for each in (values, others))
     common = (next(counts) & next(counts)).total()
     return common / max(1, len(values)), common / max(1, len(others))
+
+
+def _told_numbers(values: Values) -> frozenset[int]:
+    """Return the numbers that each visit shows alike and that are none of a date."""
+    told = (value for value in values if tells_pages_apart(value) and not is_of_date(value))
+    return frozenset(alike_in_each_visit(told))
+
+
+def _have_other_kinds(values: Values, others: Values, told: frozenset[int]) -> bool:
+    """Has one of two short stretches only words, and the other only numbers that are told?"""
+    if not 0 < max(len(values), len(others)) <= _MAX_NAME:
+        return False
+    are_words = [
+        bool(each) and all(has_word((value,)) for value in each) for each in (values, others)
+    ]
+    are_told = [bool(each) and told.issuperset(each) for each in (values, others)]
+    return (are_words[0] and are_told[1]) or (are_words[1] and are_told[0])
 
 
 def _surplus(values: Values, others: Values) -> Counter[int]:

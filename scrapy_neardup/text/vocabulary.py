@@ -124,7 +124,7 @@ class Vocabulary:
             features = self._features(ids, ends)
             visits = [*map(are_of_visits, _parts(self._neighbours.take(ids), ends))]
             marks = zip(_parts(self._marks.take(ids), ends), visits, strict=True)
-            sums = [sums_of(of_page, of_dates) for of_page, (_, of_dates) in marks]
+            sums = [sums_of(of_page, *of_visits) for of_page, of_visits in marks]
             codes = zip(_parts(self._codes.take(ids), ends), visits, strict=True)
             values = [with_visits(of_page, *of_visits) for of_page, of_visits in codes]
             return FeatureBatch(features, sums, values, ids, ends, self._first_units, self._units)

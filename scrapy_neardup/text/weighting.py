@@ -27,7 +27,10 @@ _SATURATED: npt.NDArray[np.float64] = np.rint(_UNITS * (1 + np.log(np.maximum(1,
 #: IDF weight of a token with a digit, whatever the table says.
 NUMBER_WEIGHT = 1
 _digit_in = re.compile(r"\d").search
-_NAME = re.compile(r"(?=.{4})\d*[^\W\d_]+\d\w*|\d{9,}")
+#: A code such as AB12, a hexadecimal one such as 60303ae, or a long number.
+_NAME = re.compile(
+    r"(?=.{4})\d*[^\W\d_]+\d\w*|\d{9,}|(?=.{6})(?=\d+[a-f])[\da-f]+",
+)
 
 
 class Features(NamedTuple):
@@ -49,9 +52,9 @@ def are_numbers(tokens: Sequence[str]) -> npt.NDArray[np.bool_]:
 
 
 def are_names(tokens: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return whether each token names something by digits: a code such as AB12, or a long number.
+    """Return whether each token names something by digits, and is none that counts something.
 
-    What begins with a number, such as 15min, may count something.
+    What begins with a number, such as 15min, may do so.
     """
     return np.array([_NAME.fullmatch(token) is not None for token in tokens], bool)
 

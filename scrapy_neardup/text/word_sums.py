@@ -11,7 +11,8 @@ not the other way round. Plain words may be edited without a difference.
 Where other words stand does not matter, but a choice before a word of a counter belongs to it, as
 in "two comments", and one before a time that is over or left, as in "three hours ago" and "vor drei
 Tagen". Two years of prison, and a house for four guests, have choices. Words of counters and times
-do not count, nor do numbers and the names of kinds of lists.
+do not count, nor do the names of kinds of lists. Numbers are counted for themselves: "room 12" may
+be "room Young" elsewhere. Mr Day is neither a time nor a counter.
 """
 
 from __future__ import annotations
@@ -33,14 +34,18 @@ from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-4"
+VERSION = "words-5"
 
-_SUMS = struct.Struct("<IIII")
+_SUMS = struct.Struct("<HIIIH")
 SIZE = _SUMS.size
 #: Sums of an empty text.
 NO_WORDS = bytes(SIZE)
 _LOW_BITS = 0xFFFF_FFFF
 _SUM_BITS, _MAX_SUM = 16, 0xFFFF
+#: How many of the sums count words.
+_N_KINDS = 3
+#: A text with more names or numbers than this counts as one with as many.
+_MAX_COUNT = 0xFFFF
 #: Longest name in whose place there are other words; a longer stretch is a sentence.
 _MAX_NAME = 4
 
@@ -96,13 +101,17 @@ _CODE = re.compile(
     r"[^\W\d_\u2e80-\U0003ffff]|[^\W\d_]+\d\w*|x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3}|"
     r"第?[〇零一二两兩三四五六七八九十百千万萬]+"
 )
+#: Words before the name of a person.
+_ADDRESSES = frozenset(
+    "mr mrs ms miss mister dr prof herr herrn frau fräulein monsieur madame mme mlle señor señora "
+    "signor signora senhor senhora mevrouw meneer".split()
+)
 #: Words behind a time that was, or is left, and before one; the latter count as plain words.
 _AGO = frozenset("ago remaining назад geleden temu fa atrás önce 전".split())
 _BEFORE = frozenset("vor hace há faz منذ قبل".split())
-(
-    *(_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST, _PLAIN, _PLAIN_BEFORE_TIME, _NAME),
-    _FIRST_CHOICE,
-) = range(8)
+_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST = range(4)
+_PLAIN, _PLAIN_BEFORE_TIME, _BEFORE_NAME = range(4, 7)
+_NAME, _NUMBER, _FIRST_CHOICE = range(7, 10)
 #: The last bit of the mark of a choice that is a month or a day of the week.
 _OF_CALENDAR = 1
 _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
@@ -111,7 +120,7 @@ _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
 def word_marks(
     tokens: Sequence[str], hashes: npt.NDArray[np.uint64], codes: Codes
 ) -> npt.NDArray[np.uint32]:
-    """Return for each token what it is: none that counts, of a counter, plain, a name, a choice.
+    """Return what each token is: none that counts, of a counter, plain, a name, number or choice.
 
     The mark of a choice is its hash.
 
@@ -122,12 +131,14 @@ def word_marks(
     choices = _short(hashes)
     months = _short(token_hashes([str(MONTHS.get(token, 0)) for token in tokens]))
     for place, token in enumerate(tokens):
-        if token[:1].isdigit() or token in LIST_KINDS:
+        if token[:1].isdigit():
+            kinds[place] = _NUMBER
+        elif token in LIST_KINDS:
             kinds[place] = _UNCOUNTED
         elif token in MONTHS:
             kinds[place] = months[place] | _OF_CALENDAR
-        elif (of_time := _kind_of_time(token)) is not None:
-            kinds[place] = of_time
+        elif (neighbour := _kind_of_neighbour(token)) is not None:
+            kinds[place] = neighbour
         elif token in _CHOICES or _CODE.fullmatch(token):
             kinds[place] = choices[place] | (_OF_CALENDAR if token in _WEEKDAYS else 0)
         elif is_of_counter(token):
@@ -135,11 +146,13 @@ def word_marks(
     return kinds
 
 
-def _kind_of_time(token: str) -> int | None:
-    """Return what a token that stands beside times is, if it is one."""
+def _kind_of_neighbour(token: str) -> int | None:
+    """Return what a token that stands beside times or names is, if it is one."""
     if token in _TIMES:
         # A time and 前 may be one token.
         return _OF_COUNTER if token in _CLOCK or token[-1] in "前" else _OF_TIME
+    if token in _ADDRESSES:
+        return _BEFORE_NAME
     if token in _BEFORE:
         return _PLAIN_BEFORE_TIME
     return _OF_PAST if token in _AGO else None
@@ -163,12 +176,14 @@ class WordSums(NamedTuple):
     :ivar choices: how many are choices.
     :ivar plain: how many are neither.
     :ivar chosen: sum of the choices' hashes, 16 bits, and before it that of their pairs, 16 bits.
+    :ivar numbers: how many numbers there are that each visit shows alike.
     """
 
     names: int
     choices: int
     plain: int
     chosen: int
+    numbers: int = 0
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordSums:
@@ -176,20 +191,30 @@ class WordSums(NamedTuple):
         return cls(*_SUMS.unpack(data))
 
 
-def sums_of(marks: npt.NDArray[np.uint32], of_visits: npt.NDArray[np.bool_]) -> bytes:
+def sums_of(
+    marks: npt.NDArray[np.uint32],
+    numbers_of_visits: npt.NDArray[np.bool_],
+    dates_of_visits: npt.NDArray[np.bool_],
+) -> bytes:
     """Return the packed sums of a text.
 
     :param marks: of its tokens in reading order, see :func:`word_marks`.
-    :param of_visits: whether each token would be one of a date of a visit, see ``counters.py``.
+    :param numbers_of_visits: whether each token, if it is a number, is one of a visit.
+    :param dates_of_visits: whether each would be one of a date of a visit, see ``counters.py``.
     """
     is_of_time = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
     marks = np.concatenate([marks[:1], np.where(is_of_time, _OF_COUNTER, marks[1:])])
+    is_uncounted = (marks[1:] < _PLAIN) & (marks[:-1] == _BEFORE_NAME)
+    marks[1:][is_uncounted] = _PLAIN
     is_choice = (marks >= _FIRST_CHOICE) & ~_are_of_counters(marks)
-    is_choice &= ~(of_visits & (marks & _OF_CALENDAR > 0))
-    is_plain = (marks == _PLAIN) | (marks == _PLAIN_BEFORE_TIME)
-    names, plain = int(np.count_nonzero(marks == _NAME)), int(np.count_nonzero(is_plain))
+    is_choice &= ~(dates_of_visits & (marks & _OF_CALENDAR > 0))
+    is_plain = (marks >= _PLAIN) & (marks < _NAME)
+    is_number = (marks == _NUMBER) & ~(numbers_of_visits | dates_of_visits)
+    names, plain, numbers = map(int, map(np.count_nonzero, (marks == _NAME, is_plain, is_number)))
     chosen = marks[is_choice].astype(np.uint64)
-    return _SUMS.pack(names, chosen.size, plain, _sum_of_pairs(chosen) << _SUM_BITS | _sum(chosen))
+    sums = _sum_of_pairs(chosen) << _SUM_BITS | _sum(chosen)
+    names, numbers = min(names, _MAX_COUNT), min(numbers, _MAX_COUNT)
+    return _SUMS.pack(names, chosen.size, plain, sums, numbers)
 
 
 def _sum(hashes: npt.NDArray[np.uint64]) -> int:
@@ -249,14 +274,25 @@ def choices_differ(sums: WordSums, others: WordSums) -> bool:
 
 
 def name_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:
-    """Has one of two similar texts a name in place of as many other words?
+    """Has one of two similar texts a name or number in place of as many other words?
 
-    It has more names and fewer other words. If values were added in several places, or many in one,
-    both texts were edited.
+    It has more names and fewer other words, or more numbers and fewer names and words. If values
+    were added in several places, or many in one, both texts were edited.
 
     :param found: how their values differ.
     """
     names = sums.names - others.names
     rest = sums.choices + sums.plain - others.choices - others.plain
     is_short = max(abs(names), found.longest_added) <= _MAX_NAME and found.added <= 1
-    return names != 0 and names == -rest and is_short
+    is_named = names != 0 and names == -rest
+    return is_short and (is_named or _number_was_replaced(sums, others, found))
+
+
+def _number_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:
+    """Has one of two similar texts a number in place of a word, or several of as many words?"""
+    fewer, more = sorted((sums, others), key=lambda each: each.numbers)
+    numbers = more.numbers - fewer.numbers
+    words = sum(fewer[:_N_KINDS]) - sum(more[:_N_KINDS])
+    # A number such as 1.5 has two parts.
+    is_one = words == 1 and numbers == found.longest_added
+    return 0 < numbers <= _MAX_NAME and (words == numbers or is_one)

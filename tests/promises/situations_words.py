@@ -66,6 +66,24 @@ _WITHIN: dict[str, tuple[str, ...]] = {
         "The bus runs from Newcastle upon Tyne to Stratford upon Avon.",
     ),
     "guests": ("The cottage is let to four guests.", "The cottage is let to six guests."),
+    # numbers in place of names, letters and number words
+    **{
+        name: tuple(sentence.replace("WHICH", value) for value in values.split())
+        for name, sentence, values in (
+            ("rooms_and_names", "We meet in room WHICH on the left.", "12 Lincoln 7 Young"),
+            ("platforms", "The train stops at platform WHICH of the station.", "4 B 7 C"),
+            ("places", "The hall has places for WHICH people.", "nine 40 twelve 35"),
+            ("films", "Tonight we show the film WHICH in the hall.", "1984 Vertigo Alien"),
+            (
+                "hashes",
+                "The commit has the hash WHICH in the log.",
+                "9f86d08 60303ae 1234567 0000fd",
+            ),
+            ("decimals", "The part is WHICH inches long.", "1.5 seven"),
+            # a name that is a time as well
+            ("people", "Please ask for Mrs WHICH at the door.", "Day Henriksen"),
+        )
+    },
 }
 #: Names that are titles as well.
 _TITLES: dict[str, tuple[str, ...]] = {

@@ -149,6 +149,23 @@ def added(n_stretches: int = 1, longest: int = 1) -> Difference:
         ("oglethorpe is in", "the young is in", added(), False),
         ("mr oglethorpe is in", "mr oglethorpe of zanzibar is in", added(), False),
         ("mr oglethorpe is in", "mr farnsworth is in", NOTHING, False),
+        # numbers
+        ("in room 12 of it", "in room oglethorpe of it", NOTHING, True),
+        ("in room 12 of it", "in room young of it", added(), True),
+        ("on platform 4 of", "on platform b of", added(), True),
+        ("for nine people in", "for 40 people in", added(), True),
+        ("12 or 14 of it", "three or four of it", added(longest=2), True),
+        ("it is 1 5 long", "it is five long", added(longest=2), True),
+        ("it is 1 5 long", "it is five long", added(2), False),
+        ("in room 12 of it", "in room young of it", added(2), False),
+        ("1 2 3 4 5 of it", "a b c d e of it", added(longest=5), False),
+        ("it is 12 of it", "it is of it", added(), False),
+        ("read 12 times in", "read often times in", added(), False),
+        ("updated on 12 it", "updated on young it", added(), False),
+        # names that are times and counters as well
+        ("ask mrs day for it", "ask mrs oglethorpe for it", added(), True),
+        ("ask herr leser for it", "ask herr farnsworth for it", added(), True),
+        ("ask the day for it", "ask the oglethorpe for it", added(), False),
     ],
 )
 def test_a_name_is_replaced_by_as_few_words(one, other, found, is_replaced):
@@ -161,5 +178,11 @@ def test_sums_beyond_16_bits_are_right_in_their_lower_ones():
     marks = word_marks(tokens, token_hashes(tokens), np.zeros(18, np.uint32))
     chosen = sum(mark >> 16 for mark in marks.tolist())
     assert chosen > 2**16
-    found = WordSums.from_bytes(sums_of(marks, np.zeros(marks.size, bool)))
+    found = WordSums.from_bytes(sums_of(marks, *np.zeros((2, marks.size), bool)))
     assert (*found[:3], found.chosen % 2**16) == (0, 18, 0, chosen % 2**16)
+
+
+def test_more_names_or_numbers_than_are_counted_are_the_most_that_are():
+    marks = word_marks(["12"], token_hashes(["12"]), np.zeros(1, np.uint32)).repeat(2**16)
+    found = WordSums.from_bytes(sums_of(marks, *np.zeros((2, marks.size), bool)))
+    assert found == WordSums(0, 0, 0, 0, 2**16 - 1)
