@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 
-import numpy as np
-import numpy.typing as npt
-
-from .dates import are_near
 from .normalization import normalize
 
 #: The first character of scripts without spaces, and of Korean.
-_FIRST_WIDE = "\u2e80"
+FIRST_WIDE = "\u2e80"
 #: Words for what is counted, for who counts, for what a server says of itself or of its visitor,
 #: and for times; with an asterisk, beginnings of words.
 _COUNTED = (
@@ -129,23 +125,23 @@ _BESIDE = frozenset(
 
 
 def _any_of(words: Iterable[str], anywhere: Iterable[str] = _COUNTED_ANYWHERE) -> re.Pattern[str]:
-    whole = "|".join(word.replace("*", "[^ ]*") for word in words if word < _FIRST_WIDE)
+    whole = "|".join(word.replace("*", "[^ ]*") for word in words if word < FIRST_WIDE)
     return re.compile(rf"(?<!\w)(?:و?ال)?(?:{whole})(?!\w)|{'|'.join(anywhere)}", re.IGNORECASE)
 
 
 _COUNTER = _any_of(_COUNTED)
 _ONLY_COUNTER = _any_of(word for word in _COUNTED if word not in _AMBIGUOUS)
-_VISIT = _any_of(_OF_VISITS, (word for word in _OF_VISITS if word >= _FIRST_WIDE))
+_VISIT = _any_of(_OF_VISITS, (word for word in _OF_VISITS if word >= FIRST_WIDE))
 
 _BARE_NUMBER = re.compile(r"[\d\s.,'+%/()-]+[kKmM]?")
-_WORD = re.compile(r"[^\W\d_]+")
+WORD = re.compile(r"[^\W\d_]+")
 #: Numbers, words, and what ends a part of a text; how many other words stand between a number and
 #: the word of its counter.
 _NUMBER_OR_WORD = re.compile(r"\d[\d.,'+]*[kKmM]?(?![^\W\d_])|\d+|[^\W\d_]+|[,;|·•/]")
 _STOPS, _MAX_OTHERS = frozenset(",;|·•/"), 1
 
 
-class _Words:
+class Words:
     """Words that tokens of normalised texts are compared with.
 
     :param words: as those above; also in scripts without spaces, whose words may stand anywhere in
@@ -153,18 +149,18 @@ class _Words:
     """
 
     def __init__(self, *words: str) -> None:
-        whole = [normalize(word.rstrip("*")) for word in words if word < _FIRST_WIDE]
-        wide = [normalize(word) for word in words if word >= _FIRST_WIDE]
-        is_beginning = [word.endswith("*") for word in words if word < _FIRST_WIDE]
+        whole = [normalize(word.rstrip("*")) for word in words if word < FIRST_WIDE]
+        wide = [normalize(word) for word in words if word >= FIRST_WIDE]
+        is_beginning = [word.endswith("*") for word in words if word < FIRST_WIDE]
         self._whole = frozenset(whole) | {word[:2] for word in wide if _KATAKANA.fullmatch(word)}
         pairs = zip(whole, is_beginning, strict=True)
         self._beginnings = tuple(word for word, is_open in pairs if is_open)
-        self._anywhere = re.compile("|".join(map(re.escape, wide)))
+        self._anywhere = re.compile("|".join(map(re.escape, wide)) or "(?!)")
         #: Of words that are cut into characters, as most of Japanese are.
         self.pieces = frozenset(chain.from_iterable(word for word in wide if len(word) > 1))
 
     def __contains__(self, token: str) -> bool:
-        if token >= _FIRST_WIDE:
+        if token >= FIRST_WIDE:
             return token in self._whole or self._anywhere.search(token) is not None
         token = _ARTICLE.sub("", token)
         return token in self._whole or token.startswith(self._beginnings)
@@ -172,17 +168,17 @@ class _Words:
 
 _KATAKANA = re.compile("[\u30a1-\u30fc]{3,}")
 _ARTICLE = re.compile("^و?ال")
-_OF_COUNTERS = _Words(*_COUNTED, *_COUNTED_ANYWHERE)
-_ONLY_OF_COUNTERS = _Words(
+OF_COUNTERS = Words(*_COUNTED, *_COUNTED_ANYWHERE)
+_ONLY_OF_COUNTERS = Words(
     *(word for word in _COUNTED if word not in _AMBIGUOUS), *_COUNTED_ANYWHERE
 )
 #: Words of counters that say something else as often where they stand in a sentence.
-_ORDINARY = frozenset(
+ORDINARY = frozenset(
     "memory wind level note age ages days page pages stars members left lager lagerplatz lagerung "
     "seite página revision session build".split()
 )
 #: Words in sentences that count something, or say that it was just now.
-_NEAR_NUMBERS = _Words(
+NEAR_NUMBERS = Words(
     *"times viewing watching looking impressions enrolled learners usage accessed "
     "customers bought useful thoughts claps hearts fans "
     "others tweets spots basket showing processed took ad ads banner advertisement ticket captcha "
@@ -200,41 +196,13 @@ _NEAR_NUMBERS = _Words(
     "次 回 前 已读 访客 人数 气温 看过 看過 购买 購買 付款 仅剩 售出 赞 顶 有用 回答 弹幕 正在看 "
     "拍手 スキ クチコミ 購入 閲覧 회 명이 구매 남음".split()
 )
-#: Words before the date on which a page was written, changed, fetched or printed, or of today.
-_OF_DATES = _Words(
-    *"updat* modif* edit* created generat* print* access* retriev* download* archiv* compil* built "
-    "revis* verified sync* index* check* crawled fetched today now current currently view* visit* "
-    "seen logged copyright posted publish* submitted added listed uploaded registered joined "
-    "chang* review* server local clock rendered snapshot login refresh* scan* bearbeit* anmeldung "
-    "acceso edición sesión alteração "
-    "deliver* dispatch* ships shipping "
-    "aktuali* änderung geändert gedruckt abgerufen abruf* ausdruck heute aktuell* jetzt erstellt "
-    "veröffentlicht gepostet geschrieben registriert stand lieferung zuletzt written "
-    "jour imprimé consulté* actuellement aujourd publié* modifi* livraison "
-    "actuali* impreso consultado hoy publicado* entrega "
-    "aggiorna* stampato oggi pubblicat* consegna atualiza* acesso hoje "
-    "wijzig* bijgewerkt gesprint afgedrukt vandaag aktualiza* zaktualiz* dziś dzisiaj wydruk* "
-    "dostępu opublikowan* обновл* изменен* изменён* обращения текущ* сейчас сегодня распечатан* "
-    "опубликован* добавлен* доставка güncelle* bugün تحديث اليوم "
-    "更新 编辑 編輯 打印 列印 访问 當前 当前 现在 現在 今天 今日 发布 發布 发表 發表 配送 发货 "
-    "发帖 注册 "
-    "閲覧 本日 編集 公開 投稿 印刷 업데이트 수정 편집 현재 오늘 등록 작성 게시 배송".split()
-)
-#: Words that say so two in a row, as in "as of" and "last online".
-_IN_A_ROW = frozenset("as of last active online backup".split())
 #: Words of short times, behind the numbers of how long something took or is ago, or what is left.
-_OF_TIMES = _Words(
+OF_TIMES = Words(
     *"ago left geleden temu назад önce fa sec secs second seconds ms s msec sekunden sek seconde "
     "secondes jours heures segundos "
     "secondi секунд секунды сек ms saniye ثانية ثواني دقيقة دقائق "
     "秒 分钟 小时 天前 日前 周前 月前 年前 時間前 分前 시간 초".split()
 )
-#: Largest distance in tokens of a number from a word that says that it is a counter's, and of a
-#: date from one before it.
-_MAX_GAP, _MAX_DATE_GAP = 3, 6
-#: Bits of what a token says of a number near it, of a date behind it, and of a number before it;
-#: and whether it is a piece of a word that says the first or the second.
-_NEAR, _BEFORE_DATE, _AFTER_NUMBER, _PIECE, _PIECE_OF_DATE = 1, 2, 4, 8, 16
 
 
 def names_a_counter(text: str) -> bool:
@@ -291,7 +259,7 @@ def is_label_of_counter(label: str, value: str) -> bool:
         return False
     rest = _COUNTER.sub(" ", label).casefold()
     is_number = _BARE_NUMBER.fullmatch(value) is not None
-    return is_number or all(word in _BESIDE for word in _WORD.findall(rest))
+    return is_number or all(word in _BESIDE for word in WORD.findall(rest))
 
 
 def _is_word(value: str) -> bool:
@@ -304,61 +272,9 @@ def _is_word(value: str) -> bool:
 
 def is_of_counter(token: str) -> bool:
     """Return whether a token of a normalised text is a word of a counter."""
-    return token in _OF_COUNTERS
+    return token in OF_COUNTERS
 
 
 def is_only_of_counter(token: str) -> bool:
     """Return whether a token is a word that only counters have: "views", but not "guests"."""
     return token in _ONLY_OF_COUNTERS
-
-
-def neighbours_of(tokens: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Return what each token of a normalised text says of numbers near it.
-
-    For :func:`are_of_visits`.
-    """
-    found = np.zeros(len(tokens), np.uint8)
-    for place, token in enumerate(tokens):
-        is_near = token in _NEAR_NUMBERS or (token in _OF_COUNTERS and token not in _ORDINARY)
-        found[place] = (
-            is_near * _NEAR
-            + (token in _OF_DATES) * _BEFORE_DATE
-            + (token in _OF_TIMES) * _AFTER_NUMBER
-            + (token in _OF_COUNTERS.pieces or token in _NEAR_NUMBERS.pieces) * _PIECE
-            + (token in _OF_DATES.pieces or token in _IN_A_ROW) * _PIECE_OF_DATE
-        )
-    return found
-
-
-def are_of_visits(
-    neighbours: npt.NDArray[np.uint8],
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which tokens another visit may show otherwise: if they are numbers, and if of dates.
-
-    :param neighbours: of the tokens in reading order, see :func:`neighbours_of`.
-    """
-    of_numbers = are_near(_have(neighbours, _NEAR, _PIECE), _MAX_GAP).copy()
-    is_time = neighbours & _AFTER_NUMBER > 0
-    # Of 0.3 seconds, both parts of the number.
-    for gap in (1, 2):
-        of_numbers[:-gap] |= is_time[gap:]
-    is_before = _have(neighbours, _BEFORE_DATE, _PIECE_OF_DATE)
-    of_dates = np.zeros(is_before.size, bool)
-    for gap in range(1, _MAX_DATE_GAP + 1):
-        of_dates[gap:] |= is_before[:-gap]
-    return of_numbers, of_dates
-
-
-def _have(neighbours: npt.NDArray[np.uint8], word: int, piece: int) -> npt.NDArray[np.bool_]:
-    """Return where a word says something, or the second of two pieces in a row does."""
-    found: npt.NDArray[np.bool_] = neighbours & word > 0
-    pieces = neighbours & piece > 0
-    found[1:] |= pieces[1:] & pieces[:-1]
-    return found
-
-
-def is_date_of_visit(text: str) -> bool:
-    """Return whether a short text, with or without its date, says that it is that of a visit."""
-    words = _WORD.findall(normalize(text))
-    is_told = any(word in _OF_DATES for word in words)
-    return is_told or any(_IN_A_ROW.issuperset(pair) for pair in pairwise(words))

@@ -29,7 +29,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-16"
+VERSION = "values-17"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248
@@ -141,7 +141,7 @@ def with_visits(
     """Return the codes of a text's tokens, numbers marked that another visit may show otherwise.
 
     :param of_numbers: whether each token is such a number, if it is none of a date.
-    :param of_dates: whether each is such a one of a date; see ``counters.py``.
+    :param of_dates: whether each is such a one of a date; see ``signs/visits.py``.
     """
     flags = of_numbers * _OF_VISIT + of_dates * _DATE_OF_VISIT
     return codes | (codes >= FIRST_NUMBER) * flags

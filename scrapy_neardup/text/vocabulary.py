@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._util.arrays import append_values, run_boundaries
-from .counters import are_of_visits, neighbours_of
 from .idf import IdfTable, spelled_hashes, token_hashes, weights_of
+from .signs.visits import Neighbours, are_of_visits, neighbours_of, sentence_starts
 from .token_ids import TokenIdTable
 from .tokenization import Spans, units_of
 from .values import CODE, Codes, value_codes, with_visits
@@ -85,11 +85,11 @@ class Vocabulary:
     #: Number of characters of all cached tokens.
     _characters: int
     #: Of each token: hash and weight (see :data:`_WORD`), value code, mark (see ``word_sums.py``),
-    #: what it says of numbers near it (see ``counters.py``), and index of its first unit.
+    #: what it says of numbers near it (see ``signs/visits.py``), and index of its first unit.
     _words: npt.NDArray[np.void]
     _codes: Codes
     _marks: npt.NDArray[np.uint32]
-    _neighbours: npt.NDArray[np.uint8]
+    _neighbours: Neighbours
     _first_units: npt.NDArray[np.intp]
     #: Hashes of the units of all tokens.
     _units: Hashes
@@ -122,7 +122,11 @@ class Vocabulary:
                 raise
             ends = list(accumulate(page.starts.size for page in pages))
             features = self._features(ids, ends)
-            visits = [*map(are_of_visits, _parts(self._neighbours.take(ids), ends))]
+            says = _parts(self._neighbours.take(ids), ends)
+            visits = [
+                are_of_visits(of_page, _sentence_starts(page, of_page))
+                for page, of_page in zip(pages, says, strict=True)
+            ]
             marks = zip(_parts(self._marks.take(ids), ends), visits, strict=True)
             sums = [sums_of(of_page, *of_visits) for of_page, of_visits in marks]
             codes = zip(_parts(self._codes.take(ids), ends), visits, strict=True)
@@ -166,7 +170,7 @@ class Vocabulary:
         self._words = np.empty(0, _WORD)
         self._codes = np.empty(0, CODE)
         self._marks = np.empty(0, np.uint32)
-        self._neighbours = np.empty(0, np.uint8)
+        self._neighbours = np.empty(0, np.uint16)
         self._first_units = np.zeros(1, np.intp)
         self._units = np.empty(0, np.uint64)
 
@@ -174,6 +178,14 @@ class Vocabulary:
 def _parts(values: npt.NDArray[A], ends: Iterable[int]) -> list[npt.NDArray[A]]:
     """Split an array into consecutive stretches that end at these indices."""
     return [values[start:end] for start, end in pairwise([0, *ends])]
+
+
+def _sentence_starts(page: Spans, says: Neighbours) -> npt.NDArray[np.bool_]:
+    """Return which tokens of a page begin a sentence.
+
+    :param says: what the tokens say of those near them.
+    """
+    return sentence_starts(page.codes, page.starts, page.starts + page.lengths, says)
 
 
 def weigh(tokens: Sequence[str], idf: IdfTable) -> Features:

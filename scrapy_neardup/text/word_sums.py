@@ -200,7 +200,8 @@ def sums_of(
 
     :param marks: of its tokens in reading order, see :func:`word_marks`.
     :param numbers_of_visits: whether each token, if it is a number, is one of a visit.
-    :param dates_of_visits: whether each would be one of a date of a visit, see ``counters.py``.
+    :param dates_of_visits: whether each would be one of a date of a visit, see
+        ``signs/visits.py``.
     """
     is_of_time = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
     marks = np.concatenate([marks[:1], np.where(is_of_time, _OF_COUNTER, marks[1:])])

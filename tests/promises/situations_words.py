@@ -34,11 +34,19 @@ _BEHIND_LABELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "visiting_teams": ("Visitors", ("Lions", "Bears", "Falcons")),
     "grades": ("評価", ("優", "良", "可")),
 }
+_DAYS = ("3 May 2024", "9 June 2024", "21 July 2024")
+_EARLY_DAYS = ("3 May 1921", "9 June 1921", "21 July 1921")
+_BEHIND_LABELS |= {
+    "days_of_local_elections": ("Local elections", _DAYS),
+    "days_of_viewings": ("Viewing", _DAYS),
+    "days_of_registration_before_the_web": ("Registered", _EARLY_DAYS),
+}
 #: Lines without a label.
 _ALONE: dict[str, tuple[str, ...]] = {
     "who_lived_here": ("Hier wohnte Anna Katz", "Hier wohnte Ludwig Stern"),
     "date_and_place": ("Sat 14 March 2026 · Town Hall, Leeds", "Sat 21 March 2026 · Swan, Truro"),
     "place_and_date": ("Stadthalle Husum | Sa 14.03.2026", "Theater Zwickau | Sa 28.03.2026"),
+    "last_days": tuple(f"Current show until {day}" for day in _DAYS),
     "speaker_and_date": ("Talk by Anna Holt, 14 March 2026", "Talk by Karl Brandt, 21 March 2026"),
 }
 #: Sentences of a text.
@@ -85,6 +93,22 @@ _WITHIN: dict[str, tuple[str, ...]] = {
         )
     },
 }
+#: Sentences with a date behind a word by which the dates of visits and changes are known as well.
+_WITH_DATES = {
+    "visits": "The Queen will visit the town on {} with her son.",
+    "local_elections": "The local elections take place on {} in the town hall.",
+    "last_days": "From today until {} the shop is closed.",
+    "courses": "The printmaking course begins on {} in the hall.",
+    "deliveries": "The speech was delivered on {} by the mayor.",
+    "sentences": "All seats were checked. On {} the match begins.",
+    "current_shows": "Die aktuelle Ausstellung öffnet am {} im Haus.",
+}
+_WITHIN |= {
+    f"days_of_{name}": tuple(map(sentence.format, _DAYS)) for name, sentence in _WITH_DATES.items()
+}
+_WITHIN["days_of_changes_before_the_web"] = tuple(
+    f"The treaty was modified on {day} in Vienna." for day in _EARLY_DAYS
+)
 #: Names that are titles as well.
 _TITLES: dict[str, tuple[str, ...]] = {
     "sharp_s": ("Frau Weiß", "Frau Weiss", "Maße", "Masse"),

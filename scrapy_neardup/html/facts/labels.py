@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
-from ...text.counters import is_date_of_visit, is_label_of_counter, names_a_counter
+from ...text.counters import is_label_of_counter, names_a_counter
 from ...text.known_words import MONTHS, WEEKDAYS
+from ...text.signs.visits import is_before_web, is_date_of_visit
 from .times_from_now import is_from_now
 
 _BYLINE = re.compile(
@@ -202,7 +203,7 @@ def telling_value(label: str, value: str) -> str | None:
         return None
     date = date_of_event(value)
     if date is not None:
-        return date if _is_label_of_event(label) else None
+        return date if is_before_web(value) or _is_label_of_event(label) else None
     is_told = width <= _MAX_WIDTH and (
         _EVENT.match(label)
         or not (is_byline(label) or is_label_of_counter(label, value) or _has_date(label, value))

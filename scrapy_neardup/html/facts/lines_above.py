@@ -13,8 +13,9 @@ from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
-from ...text.counters import is_date_of_visit, names_a_counter
+from ...text.counters import names_a_counter
 from ...text.signs.currencies import prices_in
+from ...text.signs.visits import is_date_of_visit
 from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of, without_numbers
 from .labels import date_of_event, has_date, is_byline

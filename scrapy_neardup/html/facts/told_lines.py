@@ -11,15 +11,13 @@ from functools import lru_cache
 import regex
 
 from ...text.counters import (
-    are_of_visits,
-    is_date_of_visit,
     is_label_of_counter,
     names_only_a_counter,
-    neighbours_of,
     without_counts,
 )
 from ...text.known_words import MONTHS
 from ...text.normalization import normalize
+from ...text.signs.visits import are_of_visits, is_before_web, is_date_of_visit, neighbours_of
 from .content import MAX_LINE
 from .labels import date_of_event, has_byline, has_date, is_byline, n_columns
 from .times_from_now import is_from_now
@@ -110,7 +108,7 @@ def told_behind(label: str, value: str) -> str | None:
         return None
     if is_byline(label) and date_of_event(value) is not None:
         return None
-    if is_date_of_visit(label) and has_date(value):
+    if is_date_of_visit(label) and has_date(value) and not is_before_web(value):
         return None
     if any(map(str.isdigit, value)) and not any(map(str.isalpha, value)) and not has_date(value):
         return value
