@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .counters import is_of_counter, is_only_of_counter
+from .dates import are_near
 from .idf import token_hashes
 from .known_words import MONTHS, WEEKDAYS
 from .normalization import normalize
@@ -111,9 +112,11 @@ _AGO = frozenset("ago remaining назад geleden temu fa atrás önce 전".spl
 _BEFORE = frozenset("vor hace há faz منذ قبل".split())
 _UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST = range(4)
 _PLAIN, _PLAIN_BEFORE_TIME, _BEFORE_NAME = range(4, 7)
-_NAME, _NUMBER, _FIRST_CHOICE = range(7, 10)
-#: The last bit of the mark of a choice that is a month or a day of the week.
-_OF_CALENDAR = 1
+_NAME, _NUMBER, _FIRST_CHOICE = 7, 8, 12
+#: The last bits of the mark of a choice: whether it is a month or a day of the week, and a month.
+_OF_CALENDAR, _OF_MONTH = 1, 2
+#: Largest distance in tokens of a month from a number of its date.
+_MAX_DATE_GAP = 2
 _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
 
 
@@ -136,7 +139,7 @@ def word_marks(
         elif token in LIST_KINDS:
             kinds[place] = _UNCOUNTED
         elif token in MONTHS:
-            kinds[place] = months[place] | _OF_CALENDAR
+            kinds[place] = months[place] | _OF_CALENDAR | _OF_MONTH
         elif (neighbour := _kind_of_neighbour(token)) is not None:
             kinds[place] = neighbour
         elif token in _CHOICES or _CODE.fullmatch(token):
@@ -159,8 +162,8 @@ def _kind_of_neighbour(token: str) -> int | None:
 
 
 def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-    """Return 32 bits of each hash, at least the first mark of a choice; the last bit is not set."""
-    low = hashes & np.uint64(_LOW_BITS - _OF_CALENDAR)
+    """Return 32 bits of each hash, the last two not set, at least the first mark of a choice."""
+    low = hashes & np.uint64(_LOW_BITS - _OF_CALENDAR - _OF_MONTH)
     short: npt.NDArray[np.uint32] = np.maximum(low, _FIRST_CHOICE).astype(np.uint32)
     return short
 
@@ -176,7 +179,7 @@ class WordSums(NamedTuple):
     :ivar choices: how many are choices.
     :ivar plain: how many are neither.
     :ivar chosen: sum of the choices' hashes, 16 bits, and before it that of their pairs, 16 bits.
-    :ivar numbers: how many numbers there are that each visit shows alike.
+    :ivar numbers: how many numbers and months of dates there are that each visit shows alike.
     """
 
     names: int
@@ -210,7 +213,10 @@ def sums_of(
     is_choice = (marks >= _FIRST_CHOICE) & ~_are_of_counters(marks)
     is_choice &= ~(dates_of_visits & (marks & _OF_CALENDAR > 0))
     is_plain = (marks >= _PLAIN) & (marks < _NAME)
-    is_number = (marks == _NUMBER) & ~(numbers_of_visits | dates_of_visits)
+    # The month of a date may be written as a number elsewhere; "sept" is also French for seven.
+    is_month = (marks >= _FIRST_CHOICE) & (marks & _OF_MONTH > 0)
+    is_month &= are_near(marks == _NUMBER, _MAX_DATE_GAP)
+    is_number = ((marks == _NUMBER) | is_month) & ~(numbers_of_visits | dates_of_visits)
     names, plain, numbers = map(int, map(np.count_nonzero, (marks == _NAME, is_plain, is_number)))
     chosen = marks[is_choice].astype(np.uint64)
     sums = _sum_of_pairs(chosen) << _SUM_BITS | _sum(chosen)
@@ -219,7 +225,7 @@ def sums_of(
 
 
 def _sum(hashes: npt.NDArray[np.uint64]) -> int:
-    """Return the sum of the first bits of hashes of 32 bits, of which the last says something."""
+    """Return the sum of the first bits of hashes of 32 bits, whose last ones say something."""
     return int((hashes >> np.uint64(32 - _SUM_BITS)).sum()) & _MAX_SUM
 
 

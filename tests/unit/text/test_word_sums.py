@@ -160,6 +160,7 @@ def added(n_stretches: int = 1, longest: int = 1) -> Difference:
         ("in room 12 of it", "in room young of it", added(2), False),
         ("1 2 3 4 5 of it", "a b c d e of it", added(longest=5), False),
         ("it is 12 of it", "it is of it", added(), False),
+        ("on 5 march 2026 at", "on 2026 3 5 at", added(), False),
         ("read 12 times in", "read often times in", added(), False),
         ("updated on 12 it", "updated on young it", added(), False),
         # names that are times and counters as well
