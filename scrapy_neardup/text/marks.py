@@ -32,8 +32,7 @@ _SPECIAL = "¹²³¼-¾⁰ⁱ⁴-⁹⁺⁻ⁿ₀-₉₊₋ₙ⅐-⅟↉①-⒛�
 _RANGES = ((0xB2, 0xBE), (0x2070, 0x24EA))
 _INVISIBLE = r"\p{Default_Ignorable_Code_Point}"
 _WORD = rf"[{SPACED_LETTER}{_INVISIBLE}\p{{No}}™℠]*+"
-#: Special digits, and the rest of the word.
-_RAISED_DIGITS = regex.compile(rf"[{_SPECIAL}]++{_WORD}", regex.VERSION1)
+_RAISED_DIGITS = regex.compile(f"[{_SPECIAL}]++")
 #: The parts of a word behind and before a place.
 _REST = regex.compile(_WORD, regex.VERSION1)
 _BEGINNING = regex.compile(rf"(?r){_WORD}", regex.VERSION1)
@@ -85,8 +84,20 @@ def _ends_of_raised_numbers(text: str, codes: CodePoints) -> set[int]:
     """Return the ends of numbers in which special digits stand behind plain ones."""
     places = np.concatenate([np.flatnonzero(_are_in(codes[1:], *bounds)) for bounds in _RANGES])
     is_behind_digit = _are_in(codes.take(places), ord("0"), ord("9"))
-    found = (_RAISED_DIGITS.match(text, place + 1) for place in places[is_behind_digit].tolist())
-    return {match.end() for match in found if match}
+    ends, end = set[int](), 0
+    for place in sorted(places[is_behind_digit].tolist()):
+        if digits := _RAISED_DIGITS.match(text, place + 1):
+            # Many in one word: its rest is searched only once.
+            end = _end_of_word(text, digits.end()) if digits.end() > end else end
+            ends.add(end)
+    return ends
+
+
+def _end_of_word(text: str, place: int) -> int:
+    """Return where the word at a place ends."""
+    rest = _REST.match(text, place)
+    assert rest
+    return rest.end()
 
 
 def _are_in(codes: CodePoints, first: int, last: int) -> npt.NDArray[np.bool_]:
@@ -112,10 +123,9 @@ def _case_marks(text: str, codes: CodePoints) -> Iterator[tuple[int, str]]:
 
 def _word_around(text: str, place: int, start: int) -> tuple[int, int]:
     """Return where the word at a place begins, not before the start, and where it ends."""
-    before, behind = _BEGINNING.match(text, start, place), _REST.match(text, place)
+    before = _BEGINNING.match(text, start, place)
     assert before
-    assert behind
-    return before.start(), behind.end()
+    return before.start(), _end_of_word(text, place)
 
 
 def _humps(codes: CodePoints) -> Places:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_neardup.signatures.signer import Signer
+from scrapy_neardup.text import marks
 from scrapy_neardup.text.marks import (
     marked,
     marked_and_folded,
@@ -94,6 +95,34 @@ def test_a_mark_tells_texts_apart(one, other):
 )
 def test_other_texts_are_one_as_before(one, other):
     assert marked_and_folded(one).text == marked_and_folded(other).text
+
+
+@pytest.mark.parametrize("piece", ["1²", "1₂", "1⅓", "a1²"])
+def test_the_rest_of_a_word_is_searched_only_once(monkeypatch, piece):
+    searched = []
+
+    def end_of_word(text: str, place: int) -> int:
+        searched.append(end := found(text, place))
+        return end
+
+    found = marks._end_of_word
+    monkeypatch.setattr(marks, "_end_of_word", end_of_word)
+    word = piece * 1000
+    assert marked(f"{word} {word}") == f"{word}\ufdd0 {word}\ufdd0"
+    assert searched == [len(word), 2 * len(word) + 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1²1²⁻³", "1²1²|⁻³|"),
+        ("1²1⁻³x 5", "1²1|⁻³x| 5"),
+        ("1²-1²", "1²|-1²|"),
+        ("5①1²b", "5①1²b|"),
+    ],
+)
+def test_marks_stand_behind_words(text, expected):
+    assert marked(text).replace("\ufdd0", "|") == expected
 
 
 def test_long_codes_take_linear_time():
