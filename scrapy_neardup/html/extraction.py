@@ -232,7 +232,7 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     :raises InvalidOption: if the name is unknown, or its package is not installed.
     """
     if name == "trafilatura":
-        return article_text, "trafilatura-5"
+        return article_text, "trafilatura-6"
     if name == "visible":
         return visible_text, "visible-4"
     if name != "resiliparse":
@@ -294,10 +294,12 @@ _MAX_INLINE = 2000
 _long_paragraphs = etree.XPath(f"descendant::p[count(descendant::*) > {_MAX_INLINE}]")
 _texts = etree.XPath("descendant::text()", smart_strings=False)
 
-#: Characters for private use: a site's own font may show them as digits or letters. Rare Han
-#: characters stand in for them.
-_PRIVATE = re.compile("[\ue000-\uf8ff]")
-_STAND_IN = dict(zip(range(0xE000, 0xF900), range(0x28000, 0x29900), strict=True))
+#: Characters for private use: a site's own font may show them as digits or letters; and the letters
+#: in flags of parts of countries. Rare Han characters stand in for them.
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000e0020-\U000e007f]")
+_STAND_IN = dict(
+    zip([*range(0xE000, 0xF900), *range(0xE0020, 0xE0080)], range(0x28000, 0x29960), strict=True)
+)
 _STANDS_FOR = {stand_in: private for private, stand_in in _STAND_IN.items()}
 
 

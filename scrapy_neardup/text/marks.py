@@ -27,9 +27,9 @@ FIRST_CASE_MARK, LAST_CASE_MARK = "\ufde0", "\ufdef"
 _N_CASE_MARKS, _BITS = 4, 4
 
 #: Digits, signs and fractions that normalization makes plain.
-_SPECIAL = "¹²³¼-¾⁰ⁱ⁴-⁹⁺⁻ⁿ₀-₉₊₋ₙ⅐-⅟↉①-⒛⓪"
+_SPECIAL = "¹²³¼-¾⁰ⁱ⁴-⁹⁺⁻ⁿ₀-₉₊₋ₙ⅐-⅟↉①-⒛⓪-⓿❶-➓"
 #: All of them are in these ranges, which rules out most texts.
-_RANGES = ((0xB2, 0xBE), (0x2070, 0x24EA))
+_RANGES = ((0xB2, 0xBE), (0x2070, 0x24FF), (0x2776, 0x2793))
 _INVISIBLE = r"\p{Default_Ignorable_Code_Point}"
 _WORD = rf"[{SPACED_LETTER}{_INVISIBLE}\p{{No}}™℠]*+"
 _RAISED_DIGITS = regex.compile(f"[{_SPECIAL}]++")
@@ -39,7 +39,7 @@ _BEGINNING = regex.compile(rf"(?r){_WORD}", regex.VERSION1)
 _IGNORED = regex.compile(f"{_INVISIBLE}+")
 #: Two capitals behind small letters, or a digit with another one of the ranges behind it.
 _MAY_BE_MARKED = re.compile(
-    "[a-z][A-Z].*[a-z][A-Z]|[0-9][{}-{}{}-{}]".format(*map(chr, chain.from_iterable(_RANGES))),
+    "[a-z][A-Z].*[a-z][A-Z]|[0-9][{}-{}{}-{}{}-{}]".format(*map(chr, chain.from_iterable(_RANGES))),
     re.DOTALL,
 )
 _MARKS = regex.compile(f"[{RAISED}{FIRST_CASE_MARK}-{LAST_CASE_MARK}]+")

@@ -4,13 +4,14 @@ Texts are case-folded, converted to Unicode's compatibility form (NFKC) and stri
 characters. The sharp s stays one letter, because Weiß and Weiss are two names; its capital is
 folded. Copies of a text also vary in traditional and simplified Chinese characters, in blanks
 between Han characters, in ``ё`` and ``е``, and in the strokes that lengthen Arabic words; these
-are folded as well.
+are folded as well. Signs that are numbers, such as ``❷`` and Ethiopic digits, become digits.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from fractions import Fraction
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -22,8 +23,12 @@ import regex
 from .characters import BLANK, CodePoints, as_text, bounded_marks, code_points
 
 #: Invisible characters (soft hyphens, zero-width and direction marks) and the stroke that lengthens
-#: Arabic words.
-_INVISIBLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]+", regex.V1)
+#: Arabic words. Not the letters in a flag of a part of a country, which say of which.
+_INVISIBLE = regex.compile(
+    r"\U0001f3f4[\U000e0020-\U000e007e]++\U000e007f(*SKIP)(*FAIL)|"
+    r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]+",
+    regex.V1,
+)
 #: Characters that Chinese and Japanese write without blanks.
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
 #: Blanks between two such characters of one line, and a cheap test that rules out most texts.
@@ -40,6 +45,8 @@ _UNSETTLED = 0xFFFF
 _SURROGATES = range(0xD800, 0xE000)
 _LINE_FEED = ord("\n")
 _LAST_SPACE = 0x3000
+#: The last code point of the plane behind the BMP; no number is beyond it.
+_LAST_NUMBER = 0x1FFFF
 #: Characters that may compose with others before them (Unicode 3.11, D107 to D117), or change
 #: places with them.
 _JOINING = regex.compile(r"[\p{NFC_Quick_Check=Maybe}\P{Canonical_Combining_Class=0}]")
@@ -141,16 +148,35 @@ def _unspaced_table() -> npt.NDArray[np.bool_]:
 
 
 @cache
-def _same_letters() -> dict[int, int]:
-    """Return the folds of white space, of traditional Chinese characters, and of ``ё``."""
+def _same_letters() -> dict[int, int | str]:
+    """Return the folds of white space, numbers, traditional Chinese characters, and of ``ё``."""
     table = resources.files(__package__).joinpath("data/traditional.txt").read_text("utf-8")
     traditional, simplified = map(code_points, table.split())
-    spaces = [code for code in range(_LAST_SPACE + 1) if chr(code).isspace()]
     return {
-        **{code: _LINE_FEED if chr(code) in _LINE_ENDS else BLANK for code in spaces},
+        **_spaces(),
         **dict(zip(traditional.tolist(), simplified.tolist(), strict=True)),
+        **_numbers(),
         ord("ё"): ord("е"),
     }
+
+
+@cache
+def _spaces() -> dict[int, int]:
+    spaces = [code for code in range(_LAST_SPACE + 1) if chr(code).isspace()]
+    return {code: _LINE_FEED if chr(code) in _LINE_ENDS else BLANK for code in spaces}
+
+
+def _numbers() -> dict[int, str]:
+    """Return the digits of characters that are numbers, but that NFKC leaves as they are."""
+    found = {}
+    for character in map(chr, range(_LAST_NUMBER + 1)):
+        if unicodedata.category(character) == "No":
+            number = unicodedata.numeric(character, None)
+            if number is not None and unicodedata.normalize("NFKC", character) == character:
+                # As NFKC writes fractions.
+                digits = str(Fraction(number).limit_denominator(1000)).replace("/", "\u2044")
+                found[ord(character)] = digits
+    return found
 
 
 def _case_folded(text: str) -> str:
@@ -200,7 +226,7 @@ def _folds() -> _Folds:
         if character == fold:
             single[ord(character)] = ord(fold)
         elif character.isspace():
-            single[ord(character)] = _same_letters()[ord(character)]
+            single[ord(character)] = _spaces()[ord(character)]
         elif max(fold, default="") >= last:
             continue
         elif len(fold) == 1:

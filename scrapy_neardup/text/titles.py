@@ -58,7 +58,7 @@ NEGATIONS = frozenset(
 MAX_PARTS = 16
 
 #: The version of how titles are cut and which signs they have, for the recipe.
-VERSION = "titles-5"
+VERSION = "titles-6"
 
 #: Brackets within those of parameters, nested up to three deep.
 _INNER = r"\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)"
@@ -108,9 +108,11 @@ _OF_NUMBER = r"(?<![\p{L}\p{N}])(?<!\p{N} )[-−–](?=\p{N})|(?<!\p{N} ?)\+ ?(?
 _OPERATOR = (
     r"(?:[=!<>&|^~+*%]|-(?=>)|(?<=<)-){2,}+|(?<=\s)[<>+*/%=^&~\\-]$|(?<=\w\s)[*&](?=\s?[>,])"
 )
+#: Tones of skin and of speech, and letters in flags of parts of countries.
+MODIFIERS = "\U0001f3fb-\U0001f3ff\u02e5-\u02e9\U000e0020-\U000e007f"
 #: A symbol that stands alone; not arrows, bullets, lines and what else separates or decorates.
 _SYMBOL = (
-    r"[\p{So}\p{Sm}\p{Sc}--[\x00-\x23\x25-\x7f¦¬©®°℠™⁄∙⋅∣−←-⇿⟰-⟿⤀-⥿⬀-⯿☰★☆"
+    rf"[\p{{So}}\p{{Sm}}\p{{Sc}}{MODIFIERS}--[\x00-\x23\x25-\x7f¦¬©®°℠™⁄∙⋅∣−←-⇿⟰-⟿⤀-⥿⬀-⯿☰★☆"
     r"\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]+|[★☆]{2,}"
 )
 _SIGNS = regex.compile(

@@ -120,7 +120,7 @@ def test_a_store_that_a_crawl_has_open_can_be_looked_at(store, tmp_path):
     assert (space["oldest"], space["newest"]) == (ISO, ISO.replace(":20Z", ":22Z"))
     assert space["recipe"] == pages[0].signature.recipe
     assert set(space["parts"]) == {"tokenizer", "extractor", "idf"}
-    for word in ("news", "known duplicates", space["recipe"], ISO, "trafilatura-5", "format 8"):
+    for word in ("news", "known duplicates", space["recipe"], ISO, "trafilatura-6", "format 8"):
         assert word in shown
     assert secret_of(store).hex() not in shown
     first = pages[0].signature
@@ -533,7 +533,7 @@ def test_pages_in_a_redis(store, tmp_path):
             (neardup("store", "list", place), "it has no namespace yet"),
             (neardup("store", "import", place, exported), "3 pages read; namespace news of redis"),
             (neardup("store", "import", place, exported), "3 were there already"),
-            (neardup("store", "info", place), "trafilatura-5"),
+            (neardup("store", "info", place), "trafilatura-6"),
             (neardup("scan", source, "-o", "-", "--store", place), "add with --add, or export it"),
             (
                 neardup("scan", source, "-o", "-", "--store", place, "--add", "--workers", "0"),

@@ -118,7 +118,7 @@ _TITLES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _titled(site: Site, values: tuple[str, ...]) -> Any:
+def titled(site: Site, values: tuple[str, ...]) -> Any:
     text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
     for n, name in enumerate(values):
         body = f"<main><article><h1>{name}</h1>{text}</article></main>"
@@ -155,7 +155,7 @@ def _add_all() -> None:
     for name, values in _TITLES.items():
 
         def build_titles(site: Site, values: tuple[str, ...] = values) -> Any:
-            return _titled(site, values)
+            return titled(site, values)
 
         build_titles.__name__ = f"entries_whose_titles_differ_in_{name}"
         situation(contents=len(values))(build_titles)

@@ -66,7 +66,7 @@ def test_what_it_tells(path):
     assert reader.n_bytes == path.stat().st_size
     empty, news = reader.namespaces()
     assert (empty.name, empty.recipe, empty.parts) == ("empty", "", {})
-    assert (news.name, news.parts["extractor"]) == ("news", "trafilatura-5")
+    assert (news.name, news.parts["extractor"]) == ("news", "trafilatura-6")
     assert reader.figures("news") == Figures(3, 0, 1_700_000_000, 1_700_000_002)
     assert reader.figures("empty") == Figures(0, 0, None, None)
     pages = list(reader.pages("news"))

@@ -20,6 +20,7 @@ import regex
 from ..characters import as_text
 from ..idf import token_hashes
 from ..marks import FIRST_CASE_MARK, LAST_CASE_MARK
+from ..titles import MODIFIERS
 from ..tokenization import Places, Spans
 from .currencies import NAMED_PRICE, PRICE, matches_around
 from .operators import CHARACTERS as OPERATOR_CHARACTERS
@@ -27,10 +28,10 @@ from .operators import may_be_operators, operators_at
 
 _SIGNED_NUMBER = re.compile(r"[+\-−–](?=\d)(?<![^\s(].)")
 #: Symbols that say something: ticks, stars, emoji, characters for private use, in which some sites
-#: hide their numbers, and what stands behind a code of mixed case. Not marks of trade, lines,
-#: arrows to other pages, single bullets.
+#: hide their numbers, tones of skin and of speech, letters in flags, and what stands behind a code
+#: of mixed case. Not marks of trade, lines, arrows to other pages, single bullets.
 _MARK = (
-    rf"[\p{{So}}\p{{Co}}{FIRST_CASE_MARK}-{LAST_CASE_MARK}×↑↓♯∀-⋿--[−∕∗∘∙∣∶∼⋅⋆"
+    rf"[\p{{So}}\p{{Co}}{MODIFIERS}{FIRST_CASE_MARK}-{LAST_CASE_MARK}×↑↓♯∀-⋿--[−∕∗∘∙∣∶∼⋅⋆"
     r"©®°℠™\u2500-\u257f■▪▫▶►◀◄●◆◾◽➔-➾❖✦]]"
 )
 #: The sign of a number.

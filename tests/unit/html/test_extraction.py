@@ -227,6 +227,12 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
         shipped_extractor("trafilatrua")
 
 
+def test_letters_in_flags_stay_in_the_text():
+    flag = "\U0001f3f4\U000e0067\U000e0062\U000e007f"
+    html = ARTICLE.replace("the crew", "the &#x1F3F4;&#xe0067;\U000e0062&#917631; crew")
+    assert f"the {flag} crew" in read_page(html, article_text).text
+
+
 def test_characters_for_private_use_stay_in_the_text():
     html = ARTICLE.replace("the crew", "the &#xE893;&#58515; \uf8ff crew")
     text = read_page(html, article_text).text

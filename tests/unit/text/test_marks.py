@@ -67,6 +67,7 @@ def test_a_line_becomes_what_a_text_becomes(line):
         ("101₂", "1012"),
         ("1½ of it", "11⁄2 of it"),
         ("5①", "51"),
+        ("5❶", "51"),
         ("2ⁿ", "2n"),
         ("10²m", "102m"),
         ("aBcDeF", "AbCdEf"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import unicodedata
+from fractions import Fraction
 from importlib.resources import files
 from unicodedata import category, combining
 
@@ -20,6 +21,8 @@ ODD = st.sampled_from(
 CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
 TABLE = files("scrapy_neardup.text").joinpath("data/traditional.txt").read_text("utf-8")
 LETTERS = str.maketrans(*TABLE.split()) | {ord("ё"): "е"}
+#: The letters "eng" and "sct" as parts of flags.
+ENG, SCT = "\U000e0065\U000e006e\U000e0067", "\U000e0073\U000e0063\U000e0074"
 TEXTS = st.text(st.characters() | ODD, max_size=25)
 
 
@@ -31,9 +34,18 @@ def by_the_letter(text: str) -> str:
         r"[\p{Default_Ignorable_Code_Point}\u0640--\u3164]", "", folded, flags=regex.V1
     )
     seen = unicodedata.normalize("NFKC", seen).translate(LETTERS)
+    seen = "".join(map(digits_of, seen))
     lines = regex.split(r"[\n\v\f\r\x85\u2028\u2029]", seen)
     lines = [regex.sub(rf"(?<={CJK})\s+(?={CJK})", "", line) for line in lines]
     return " ".join(" ".join(lines).split())
+
+
+def digits_of(character: str) -> str:
+    """A character; of one that is a number and no digit to Unicode's tables, the digits."""
+    number = unicodedata.numeric(character, None) if category(character) == "No" else None
+    if number is None or unicodedata.normalize("NFKC", character) != character:
+        return character
+    return "\u2044".join(str(Fraction(number).limit_denominator(1000)).split("/"))
 
 
 @given(TEXTS)
@@ -99,10 +111,25 @@ def test_white_space_becomes_single_blanks(text):
         ("カタカナ", "ｶﾀｶﾅ"),
         ("İstanbul", "i\u0307stanbul"),
         ("STRAẞE", "Straße"),
+        ("ክፍል ፲፪", "ክፍል 102"),
+        ("❷ ⓫ ➀", "2 11 1"),
+        ("൘", "1\u2044160"),
+        ("\U0001f3f4\U000e0067\U000e0062 a\U000e0067b", "\U0001f3f4 ab"),
     ],
 )
 def test_what_looks_the_same_is_the_same(one, other):
     assert normalize(one) == normalize(other)
+
+
+@pytest.mark.parametrize("around", ["", " filled up to more characters" * 9])
+def test_flags_of_parts_of_a_country_stay_apart(around):
+    flags = [f"\U0001f3f4\U000e0067\U000e0062{part}\U000e007f{around}" for part in (ENG, SCT)]
+    assert [normalize(flag) for flag in flags] == flags == [folded(flag).text for flag in flags]
+
+
+def test_flags_without_an_end_take_linear_time():
+    text = "\U0001f3f4" + "\U000e0067" * 200_000
+    assert normalize(text + text) == "\U0001f3f4" * 2
 
 
 @pytest.mark.parametrize("around", ["", " filled up to more characters" * 9])

@@ -17,7 +17,13 @@ TOKENIZER = ScriptTokenizer(None)
 NAMES = ("usd", "eur ", "rs", "kr", "krona", "zł", "万円")
 NUMBERS = ("5", "12", "990", "0 99", "2024", "٣")
 parts = st.sampled_from(
-    [*"$€元円★✓✗●■-+−.,('=!<*&\ufde1  ", *NAMES, *NUMBERS, "a word", " and so it went on" * 4]
+    [
+        *"$€元円★👍🏽\U000e0067˥✓✗●■-+−.,('=!<*&\ufde1  ",
+        *NAMES,
+        *NUMBERS,
+        "a word",
+        " and so it went on" * 4,
+    ]
 )
 
 

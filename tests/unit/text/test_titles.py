@@ -141,6 +141,8 @@ def test_words_may_be_added_behind_the_name_of_the_page():
         ("3 × 4", ["×"]),
         ("€ in yen", ["€"]),
         ("hotel ★★★", ["★★★"]),
+        ("thumb 👍🏽", ["👍🏽"]),
+        ("tone ˥˩", ["˥˩"]),
         # Ranges, words in two parts, shouting, separators and bullets.
         ("2010-2020", []),
         ("2010 -2020", []),

@@ -1,0 +1,51 @@
+"""Pages of one title that differ in numbers, months and signs of languages that are seldom listed.
+
+The signs stand in a sentence or in the title; some of them are letters or digits to readers alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.promises.harness import Site, situation
+from tests.promises.situations_details import DESCRIPTION, ads
+from tests.promises.situations_words import titled
+
+_FLAG = "\U0001f3f4\U000e0067\U000e0062{}\U000e007f"
+_FLAGS = tuple(
+    _FLAG.format("".join(chr(0xE0000 + ord(letter)) for letter in part))
+    for part in ("eng", "sct", "wls")
+)
+#: Values in a sentence.
+_WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "ethiopic_digits": ("ክፍሉ ቁጥር VALUE ነው።", ("፩", "፪", "፲፪")),
+    "digits_in_black_circles": ("It is part VALUE of our plan.", ("❶", "❷", "⓫")),
+    "flags_of_parts_of_a_country": ("The walk is in VALUE this time.", _FLAGS),
+    "tones_of_skin": ("Ours is the sign with VALUE on it.", ("👍🏻", "👍🏽", "👍🏿")),
+}
+#: Values in titles.
+_TITLES: dict[str, tuple[str, ...]] = {
+    "ethiopic_digits": ("ክፍል ፩", "ክፍል ፪", "ክፍል ፲፪"),
+    "flags_of_parts_of_a_country": tuple(f"Walk {flag}" for flag in _FLAGS),
+}
+
+
+def _add_all() -> None:
+    for name, (sentence, values) in _WITHIN.items():
+        parts = "".join(f"<p>{part}</p>" for part in (DESCRIPTION[0], sentence, DESCRIPTION[1]))
+
+        def build(site: Site, parts: str = parts, values: tuple[str, ...] = values) -> Any:
+            return ads(site, f"<main><article><h1>TITLE</h1>{parts}</article></main>", values)
+
+        build.__name__ = f"sentences_that_differ_in_{name}"
+        situation(contents=len(values))(build)
+    for name, values in _TITLES.items():
+
+        def build_titles(site: Site, values: tuple[str, ...] = values) -> Any:
+            return titled(site, values)
+
+        build_titles.__name__ = f"titles_that_differ_in_{name}"
+        situation(contents=len(values))(build_titles)
+
+
+_add_all()
