@@ -1,5 +1,7 @@
 """Words of many languages that are not taken for what their frequency says."""
 
+from .normalization import normalize
+
 #: Names of months in many languages, a line for each; they belong to a date if a number is near.
 _MONTHS = """
 january jan januar jänner janvier enero gennaio janeiro januari stycznia января ocak يناير
@@ -15,12 +17,52 @@ october oct oktober octobre octubre ottobre outubro października октября
 november nov novembre noviembre novembro listopada ноября kasım نوفمبر
 december dec dezember décembre diciembre dicembre dezembro grudnia декабря aralık ديسمبر
 """
+#: Forms of other languages that are so frequent that the table of weights takes them for
+#: common words; rarer ones are values as they are.
+_MORE_MONTHS = """
+ianuarie sausio
+februarie лютого febrer vasario ফেব্রুয়ারি
+martie март березня március març kovo martā मार्च মার্চ மார்ச்
+aprilie април квітня április balandžio aprīlī এপ্রিল
+май травня мај maig gegužės maijā মে மே
+iunie junija juny birželio জুন
+iulie липня julija juliol liepos مهر জুলাই
+август серпня augusztus agost rugpjūčio augustā अगस्त আগস্ট
+septembrie септември вересня szeptember září setembre rugsėjo septembrī সেপ্টেম্বর
+octombrie октомври október oktobra spalio অক্টোবর
+noiembrie lapkričio novembrī নভেম্বর
+decembrie декември desembre gruodžio desember ডিসেম্বর
+"""
 #: The numbers of months, 1 to 12, by their names.
 MONTHS = {
     name: number
-    for number, names in enumerate(_MONTHS.strip().splitlines(), start=1)
-    for name in names.split()
+    for names_of_year in (_MONTHS, _MORE_MONTHS)
+    for number, names in enumerate(names_of_year.strip().splitlines(), start=1)
+    for name in normalize(names).split()
 }
+#: Numbers and ordinals of languages for which ``word_sums.py`` has no list of its own: those that
+#: are so frequent that the table of weights takes them for common words. Left out is what means
+#: something else more often in another language, such as "to", "hat" and "du".
+MORE_NUMBERS = (
+    "två tre fyra fem sex första første andra fire anden andet million millions millioner "
+    "millionen milioni millones milhões miljoen mil yksi kaksi kahden kolme neljä viisi "
+    "ensimmäinen toinen "
+    "jedna jedno jedan dva dvě dve dvije tři tri čtyři četiri štiri pět pet šest sto první prvi "
+    "prva druhý druhé drugi druga třetí "
+    "egy két három négy öt hét ezer első második harmadik "
+    "doi două doua trei patru cinci nouă primul "
+    "един една едно пет четири първи одне дві сім перший друга други двух тысяч "
+    "cinc sis nou deu segon segona dues primer primeiro primeira "
+    "ένα μία δύο δυο τρία τρεις πέντε πρώτο πρώτη dwóch ilk birinci ikinci milyon "
+    "vienas viena dvi trys tris pirma viens divi divas trīs pirmais pirmā otrā "
+    "ஒரு இரண்டு மூன்று நான்கு ஐந்து ஆறு பத்து முதல் "
+    "یک دو سه چهار پنج ده صد هزار اول دوم سوم "
+    "satu dua tiga empat lima enam juta pertama kedua ketiga "
+    "एक दो तीन चार पांच पहली दूसरी दूसरे এক একটি দুই দুটি তিন চার পাঁচ প্রথম দ্বিতীয় তৃতীয় "
+    "một hai ba năm tư nhất triệu "
+    "하나 둘 한 두 세 네 열 첫 이 삼 사 오 팔 구 십 "
+    "אחד אחת שני שתי שלושה שלוש שבע אלף ראשון"
+)
 #: Names of days of the week, and their abbreviations.
 WEEKDAYS = (
     "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays "

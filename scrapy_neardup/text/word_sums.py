@@ -28,7 +28,7 @@ import numpy.typing as npt
 from .counters import is_of_counter, is_only_of_counter
 from .dates import are_near
 from .idf import token_hashes
-from .known_words import MONTHS, WEEKDAYS
+from .known_words import MONTHS, MORE_NUMBERS, WEEKDAYS
 from .normalization import normalize
 from .titles import LIST_KINDS, NEGATIONS
 from .value_differences import Difference
@@ -82,7 +82,9 @@ _OTHER_CHOICES = (
     "نعم لا 是 否 有 无 無 男 女 左 右 前 后 後 上 下 大 中 小 可以 不可以 允许 禁止 能 不能 "
     "可 不可 新 旧 はい いいえ 예 아니오"
 )
-_CHOICES = frozenset(normalize(f"{_NUMBER_WORDS} {_OTHER_CHOICES} {WEEKDAYS}").split()) | NEGATIONS
+_CHOICES = NEGATIONS | frozenset(
+    normalize(f"{_NUMBER_WORDS} {MORE_NUMBERS} {_OTHER_CHOICES} {WEEKDAYS}").split()
+)
 _TIMES = frozenset(
     "am pm sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
     "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
@@ -93,7 +95,11 @@ _TIMES = frozenset(
     "секунд минут минуты часа часов дня дней недели недель месяца месяцев года лет "
     "dakika saat gün hafta yıl دقيقة دقائق ساعة ساعات يوم أيام أسبوع أسابيع شهر أشهر سنة سنوات "
     "秒 秒前 分钟 分钟前 分 分前 小时 小时前 時間 時間前 天 天前 日 日前 周前 个月 个月前 年前 "
-    "초 분 시간 일 주 개월 년".split()
+    "초 분 시간 일 주 개월 년 "
+    "dagar timmar minuter veckor månader år dage dager timer uger uker måneder minutter päivää "
+    "tuntia minuuttia viikkoa kuukautta vuotta dny hodin hodinami týdny zile ani ngày giờ phút "
+    "tuần tháng днів дні години годин хвилин тижні роки ημέρες μέρες ώρες ימים שעות דקות روز "
+    "ساعت دقیقه दिन घंटे मिनट".split()
 )
 #: Of a time of day.
 _CLOCK = frozenset(("am", "pm"))
@@ -108,15 +114,17 @@ _ADDRESSES = frozenset(
     "signor signora senhor senhora mevrouw meneer".split()
 )
 #: Words behind a time that was, or is left, and before one; the latter count as plain words.
-_AGO = frozenset("ago remaining назад geleden temu fa atrás önce 전".split())
-_BEFORE = frozenset("vor hace há faz منذ قبل".split())
-_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST = range(4)
-_PLAIN, _PLAIN_BEFORE_TIME, _BEFORE_NAME = range(4, 7)
-_NAME, _NUMBER, _FIRST_CHOICE = 7, 8, 12
-#: The last bits of the mark of a choice: whether it is a month or a day of the week, and a month.
-_OF_CALENDAR, _OF_MONTH = 1, 2
-#: Largest distance in tokens of a month from a number of its date.
-_MAX_DATE_GAP = 2
+_AGO = frozenset(
+    "ago remaining назад тому geleden temu fa atrás önce 전 sedan siden sitten trước पहले "
+    "پیش".split()
+)
+_BEFORE = frozenset("vor hace há faz منذ قبل před acum преди πριν לפני".split())
+(
+    *(_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST, _PLAIN, _PLAIN_BEFORE_TIME, _NAME),
+    _FIRST_CHOICE,
+) = range(8)
+#: The last bit of the mark of a choice that is a month or a day of the week.
+_OF_CALENDAR = 1
 _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
 
 

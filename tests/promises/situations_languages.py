@@ -18,6 +18,14 @@ _FLAGS = tuple(
 )
 #: Values in a sentence.
 _WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "swedish_numbers": ("Kursen har VALUE delar.", ("två", "tre", "fem")),
+    "vietnamese_numbers": ("Lớp ở tầng VALUE của nhà.", ("hai", "ba", "năm")),
+    "hindi_numbers": ("घर में VALUE कमरे हैं।", ("दो", "तीन", "चार")),
+    "korean_numbers": ("방은 VALUE 층에 있습니다.", ("이", "삼", "오")),
+    "romanian_ordinals": ("Sala este la etajul VALUE aici.", ("doi", "trei", "patru")),
+    "romanian_months": ("Cursul începe pe 3 VALUE în casă.", ("ianuarie", "martie", "mai")),
+    "catalan_months": ("El curs és el 3 de VALUE a casa.", ("març", "abril", "juny")),
+    "millions": ("The house was sold for two VALUE then.", ("thousand", "million")),
     "ethiopic_digits": ("ክፍሉ ቁጥር VALUE ነው።", ("፩", "፪", "፲፪")),
     "digits_in_black_circles": ("It is part VALUE of our plan.", ("❶", "❷", "⓫")),
     "flags_of_parts_of_a_country": ("The walk is in VALUE this time.", _FLAGS),

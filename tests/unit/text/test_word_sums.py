@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -183,7 +185,28 @@ def test_sums_beyond_16_bits_are_right_in_their_lower_ones():
     assert (*found[:3], found.chosen % 2**16) == (0, 18, 0, chosen % 2**16)
 
 
-def test_more_names_or_numbers_than_are_counted_are_the_most_that_are():
-    marks = word_marks(["12"], token_hashes(["12"]), np.zeros(1, np.uint32)).repeat(2**16)
-    found = WordSums.from_bytes(sums_of(marks, *np.zeros((2, marks.size), bool)))
-    assert found == WordSums(0, 0, 0, 0, 2**16 - 1)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("två", "tre", "fem"),
+        ("két", "három", "öt"),
+        ("doi", "trei", "patru"),
+        ("hai", "ba", "năm", "tư"),
+        ("دو", "سه", "چهار"),
+        ("दो", "तीन", "चार"),
+        ("이", "삼", "사"),
+        ("thousand", "million"),
+        ("ianuarie", "martie", "iulie"),
+        ("квітня", "липня", "серпня"),
+        ("kovo", "liepos", "spalio"),
+    ],
+)
+def test_frequent_numbers_and_months_of_many_languages_are_choices(words):
+    found = sums(*[["in", word, "and", "so"] for word in words])
+    assert all(choices_differ(*each) for each in permutations(found, 2))
+
+
+@pytest.mark.parametrize("ago", ["för {} dagar sedan", "{} ngày trước", "πριν {} ημέρες"])
+def test_times_that_are_over_have_no_choices(ago):
+    one, other = (sums(ago.format(word).split())[0] for word in ("två", "hai"))
+    assert not choices_differ(one, other)
