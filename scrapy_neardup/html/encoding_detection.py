@@ -37,6 +37,21 @@ _SAMPLE_BYTES = 2**16
 #: encodings seldom make a valid one, and a truncated body or a stray byte does not matter.
 _VALID_TO_INVALID = 4
 
+#: What stands for invalid bytes of UTF-8 in a text until they are decoded.
+_ESCAPED = "\udc80-\udcff"
+#: The beginning or end of a character that was cut off: beside others that are not ASCII, or at the
+#: end of the body. A letter of another encoding stands beside ASCII or letters of its own.
+_PIECE = "(?:[\udcc2-\udcf4][\udc80-\udcbf]{0,2}|[\udc80-\udcbf]{1,3})"
+_CUT_OFF = re.compile(
+    rf"(?<=[^\0-\x7f{_ESCAPED}]){_PIECE}(?![{_ESCAPED}])|"
+    rf"(?<![{_ESCAPED}]){_PIECE}(?=[^\0-\x7f{_ESCAPED}]|\Z)"
+)
+#: The others as browsers read windows-1252.
+_OF_WINDOWS_1252 = {
+    0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte)
+    for byte in range(0x80, 0x100)
+}
+
 #: Prior log-likelihood of the first label over other encodings; a later label gets half of it.
 #: Two or three characters are enough evidence against it.
 _LABEL_LEAD = 10.0
@@ -70,14 +85,27 @@ _LATIN = frozenset(
 def decode(body: bytes, content_type: str | None = None, encoding: str | None = None) -> str:
     """Decode an HTML body, without its byte order mark; invalid bytes become U+FFFD.
 
+    In a page of UTF-8, those of a field in another encoding, such as an old database's, are read as
+    windows-1252, so that different names stay different.
+
     :param content_type: the Content-Type header.
     :param encoding: given explicitly; only a byte order mark overrides it.
     """
     name, mark = read_bom(body)
     if name is not None and mark is not None:
-        return to_unicode(body[len(mark) :], name)
+        return _decoded(body[len(mark) :], name)
     explicit = _usable(encoding and resolve_encoding(encoding))
-    return to_unicode(body, explicit or encoding_of(body, content_type))
+    return _decoded(body, explicit or encoding_of(body, content_type))
+
+
+def _decoded(body: bytes, name: str) -> str:
+    if name != "utf-8":
+        return to_unicode(body, name)
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        text = _CUT_OFF.sub("\ufffd", body.decode("utf-8", "surrogateescape"))
+        return text.translate(_OF_WINDOWS_1252)
 
 
 def encoding_of(body: bytes, content_type: str | None = None) -> str:

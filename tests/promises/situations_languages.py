@@ -1,14 +1,15 @@
 """Pages of one title that differ in numbers, months and signs of languages that are seldom listed.
 
 The signs stand in a sentence or in the title; some of them are letters or digits to readers alone.
+Or names differ that stand in the page in another encoding.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.promises.harness import Site, situation
-from tests.promises.situations_details import DESCRIPTION, ads
+from tests.promises.harness import PromiseSpider, Site, situation
+from tests.promises.situations_details import DESCRIPTION, ads, page
 from tests.promises.situations_words import titled
 
 _FLAG = "\U0001f3f4\U000e0067\U000e0062{}\U000e007f"
@@ -36,6 +37,21 @@ _TITLES: dict[str, tuple[str, ...]] = {
     "ethiopic_digits": ("ክፍል ፩", "ክፍል ፪", "ክፍል ፲፪"),
     "flags_of_parts_of_a_country": tuple(f"Walk {flag}" for flag in _FLAGS),
 }
+#: Names in a page of UTF-8, in the encoding of an old database.
+_IN_OTHER_ENCODINGS: dict[str, tuple[str, ...]] = {
+    "windows_1252": ("Müller", "Möller", "Mäller"),
+    "windows_1251": ("Павел", "Мария", "Борис"),
+}
+
+
+def _encoded(site: Site, encoding: str, names: tuple[str, ...]) -> Any:
+    first, second = (f"<p>{part}</p>" for part in DESCRIPTION)
+    for n, name in enumerate(names):
+        body = f"<main><h1>Каменный мост</h1>{first}<p>Спросите: NAME.</p>{second}</main>"
+        before, behind = page("Каменный мост", body).encode().split(b"NAME")
+        site.put(f"/{n}", before + name.encode(encoding) + behind, content=str(n))
+    site.index()
+    return PromiseSpider
 
 
 def _add_all() -> None:
@@ -54,6 +70,15 @@ def _add_all() -> None:
 
         build_titles.__name__ = f"titles_that_differ_in_{name}"
         situation(contents=len(values))(build_titles)
+    for encoding, names in _IN_OTHER_ENCODINGS.items():
+
+        def build_encoded(
+            site: Site, encoding: str = encoding, names: tuple[str, ...] = names
+        ) -> Any:
+            return _encoded(site, encoding, names)
+
+        build_encoded.__name__ = f"pages_of_utf_8_with_names_in_{encoding}"
+        situation(contents=len(names))(build_encoded)
 
 
 _add_all()

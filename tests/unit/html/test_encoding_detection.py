@@ -107,6 +107,50 @@ def test_utf_8_that_was_cut_off_or_has_a_stray_byte_is_utf_8():
 
 
 @pytest.mark.parametrize(
+    ("name", "encoding", "expected"),
+    [
+        ("Müller", "cp1252", "Müller"),
+        ("Möller", "cp1252", "Möller"),
+        ("café", "cp1252", "café"),
+        ("it’s", "cp1252", "it’s"),
+        ("5 m²", "cp1252", "5 m²"),
+        ("Павел", "cp1251", "Ïàâåë"),
+        ("Мария", "cp1251", "Ìàðèÿ"),
+        ("\x81", "latin-1", "\x81"),
+    ],
+)
+@pytest.mark.parametrize("label", ["utf-8", "none"])
+def test_a_field_in_another_encoding_is_read_as_windows_1252(name, encoding, expected, label):
+    before, behind = page(TEA + " NAME. " + RUSSIAN).encode().split(b"NAME")
+    body = b"%s%s%s" % (before, name.encode(encoding, "ignore"), behind)
+    assert decode(body, header(label)) == page(f"{TEA} {expected}. {RUSSIAN}")
+    marked = b"\xef\xbb\xbf" + body
+    assert decode(marked) == decode(body, encoding="utf8") == decode(body, header(label))
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [
+        ("茶壶".encode()[:-1] + b"...", "茶\ufffd..."),
+        ("茶壶".encode()[:-2] + b"...", "茶\ufffd..."),
+        ("мост".encode()[:-1] + b" ", "мос\ufffd "),
+        ("茶壶".encode()[1:], "\ufffd壶"),
+        ("茶壶".encode()[2:], "\ufffd壶"),
+        ("мост".encode()[1:], "\ufffdост"),
+    ],
+)
+def test_a_character_that_was_cut_off_is_no_letter(cut, expected):
+    before, behind = page(f"{TEA} | NAME | {RUSSIAN}").encode().split(b"NAME")
+    assert decode(before + cut + behind) == page(f"{TEA} | {expected} | {RUSSIAN}")
+
+
+@pytest.mark.parametrize("piece", [b"\xff", b"a\xff", b"\xe6\xbc", b"\xe6 ", b"\xb0\xd0\xb0"])
+def test_invalid_bytes_leave_no_surrogates(piece):
+    body = page(TEA).encode() + piece * 100 + page(TEA).encode() * 20
+    assert decode(body).encode()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "A ferry – “twice a day” – and a café…",
