@@ -234,14 +234,14 @@ def shipped_extractor(name: str) -> tuple[Extractor, str]:
     if name == "trafilatura":
         return article_text, "trafilatura-6"
     if name == "visible":
-        return visible_text, "visible-4"
+        return visible_text, "visible-5"
     if name != "resiliparse":
         wanted = "'trafilatura', 'resiliparse', 'visible' or an import path"
         raise InvalidOption("extractor", name, wanted)
     if not find_spec("resiliparse"):
         wanted = "pip install \"scrapy-neardup[resiliparse]\", or choose 'trafilatura'"
         raise MissingPackage("extractor", name, wanted)
-    return resiliparse_text, "resiliparse-4"
+    return resiliparse_text, "resiliparse-5"
 
 
 def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
@@ -273,6 +273,10 @@ def parsed(html: str, limits: PageLimits) -> HtmlElement | None:
     except etree.ParserError:
         return None
     limits.check_tree(tree)
+    for menu in tree.iter("menu"):
+        if next(menu.iterchildren("li"), None) is not None:
+            # A list by another name (HTML, section 4.4.7), which extractors would leave out.
+            menu.tag = "ul"
     return tree
 
 

@@ -41,6 +41,14 @@ def flats_whose_address_has_lines_of_its_own(site: Site) -> Any:
 
 
 @situation(contents=4)
+def events_whose_places_are_entries_of_a_menu_element(site: Site) -> Any:
+    layout = (
+        "<main><article><h1>TITLE</h1>TEXT<menu><li>Admission free<li>VALUE</menu></article></main>"
+    )
+    return ads(site, layout, TOWNS[:4], "Evening")
+
+
+@situation(contents=4)
 def products_whose_details_are_rows_of_two_elements(site: Site) -> Any:
     layout = (
         "<main><div><h1>TITLE</h1>TEXT</div><div class=details>"

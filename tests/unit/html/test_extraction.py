@@ -121,7 +121,7 @@ def test_the_header_of_a_part_is_content(part):
 def test_resiliparse_takes_the_article_too():
     extractor, identity = shipped_extractor("resiliparse")
     page = read_page(ARTICLE, extractor)
-    assert (page.title, identity) == ("The ferry", "resiliparse-4")
+    assert (page.title, identity) == ("The ferry", "resiliparse-5")
     assert PARAGRAPH.strip() in " ".join(page.text.split())
     assert "secret" not in page.text
 
@@ -225,6 +225,22 @@ def test_a_page_without_an_article_warns_nobody(caplog):
 def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(InvalidOption, match="'trafilatrua', but it must be 'trafilatura'"):
         shipped_extractor("trafilatrua")
+
+
+@pytest.mark.parametrize("extractor", [article_text, visible_text])
+def test_a_menu_with_entries_is_a_list(extractor):
+    entries = "<li>Sunday: closed</li><li>Monday: open</li>"
+    listed, of_menu, buttons = (
+        read_page(ARTICLE.replace("</article>", f"{beside}</article>"), extractor)
+        for beside in (
+            f"<ul>{entries}</ul>",
+            f"<menu>{entries}</menu>",
+            "<menu><button>Print</button></menu>",
+        )
+    )
+    assert (of_menu.text, of_menu.facts) == (listed.text, listed.facts)
+    assert "Monday: open" in of_menu.text
+    assert "Print" not in buttons.text
 
 
 def test_letters_in_flags_stay_in_the_text():
