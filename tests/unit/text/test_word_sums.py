@@ -189,7 +189,8 @@ def test_sums_beyond_16_bits_are_right_in_their_lower_ones():
     "words",
     [
         ("två", "tre", "fem"),
-        ("két", "három", "öt"),
+        ("két", "három", "öt", "hat"),
+        ("to", "tre", "fire"),
         ("doi", "trei", "patru"),
         ("hai", "ba", "năm", "tư"),
         ("دو", "سه", "چهار"),
