@@ -119,12 +119,13 @@ _AGO = frozenset(
     "پیش".split()
 )
 _BEFORE = frozenset("vor hace há faz منذ قبل před acum преди πριν לפני".split())
-(
-    *(_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST, _PLAIN, _PLAIN_BEFORE_TIME, _NAME),
-    _FIRST_CHOICE,
-) = range(8)
-#: The last bit of the mark of a choice that is a month or a day of the week.
-_OF_CALENDAR = 1
+_UNCOUNTED, _OF_COUNTER, _OF_TIME, _OF_PAST = range(4)
+_PLAIN, _PLAIN_BEFORE_TIME, _BEFORE_NAME = range(4, 7)
+_NAME, _NUMBER, _FIRST_CHOICE = 7, 8, 12
+#: The last bits of the mark of a choice: whether it is a month or a day of the week, and a month.
+_OF_CALENDAR, _OF_MONTH = 1, 2
+#: Largest distance in tokens of a month from a number of its date.
+_MAX_DATE_GAP = 2
 _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
 
 

@@ -185,6 +185,12 @@ def test_sums_beyond_16_bits_are_right_in_their_lower_ones():
     assert (*found[:3], found.chosen % 2**16) == (0, 18, 0, chosen % 2**16)
 
 
+def test_more_names_or_numbers_than_are_counted_are_the_most_that_are():
+    marks = word_marks(["12"], token_hashes(["12"]), np.zeros(1, np.uint32)).repeat(2**16)
+    found = WordSums.from_bytes(sums_of(marks, *np.zeros((2, marks.size), bool)))
+    assert found == WordSums(0, 0, 0, 0, 2**16 - 1)
+
+
 @pytest.mark.parametrize(
     "words",
     [
