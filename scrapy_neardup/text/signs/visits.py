@@ -183,6 +183,8 @@ def sentence_starts(
     :param says: their :func:`neighbours_of`: "3. Mai" and "Thu. 3 May" are one sentence.
     """
     found = np.zeros(starts.size, bool)
+    if not codes.size:
+        return found
     behind, second = (codes.take(ends[:-1] + step, mode="clip") for step in (0, 1))
     is_full = are_in(behind, _ENDS) & ((second == _BLANK) | (behind >= ord(FIRST_WIDE)))
     is_short = ends[:-1] - starts[:-1] < _MIN_WORD
