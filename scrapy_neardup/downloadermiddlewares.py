@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
@@ -9,7 +10,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from .crawl.items.request_contents import note_arguments
 from .crawl.judge import NearDupJudge, find_judge
-from .crawl.requests.inline_downloads import note_request
+from .crawl.requests.inline_downloads import InlineDownloads
 from .crawl.responses import why_not_judged
 
 
@@ -38,10 +39,14 @@ class NearDupDownloaderMiddleware:
 
     def __init__(self, judge: NearDupJudge) -> None:
         self._judge = judge
+        self._inline = InlineDownloads()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> NearDupDownloaderMiddleware:
-        return cls(find_judge(crawler))
+        middleware = cls(find_judge(crawler))
+        scheduled = middleware._inline.scheduled
+        crawler.signals.connect(scheduled, signals.request_scheduled, weak=False)
+        return middleware
 
     def process_request(self, request: Request) -> None:
         """Let a request pass.
@@ -51,7 +56,7 @@ class NearDupDownloaderMiddleware:
         if refusal := self._judge.should_cancel(request):
             raise SuperfluousRequest(self._judge.count_refused(request, refusal))
         note_arguments(request)
-        note_request()
+        self._inline.sent(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the same response; a page once it was read, so that its verdict needs no wait.

@@ -350,7 +350,9 @@ class _Confirmations:
         """
         is_all = mark == self._store.mark() and is_idle
         self._oldest = None if is_all else mark
-        others = (crawl._oldest for crawl in _crawls[self._store] if crawl is not self)
+        # A claim may be settled after the crawl has left.
+        crawls = _crawls.get(self._store, ())
+        others = (crawl._oldest for crawl in crawls if crawl is not self)
         return min([mark, *(oldest for oldest in others if oldest is not None)])
 
     def leave(self) -> None:

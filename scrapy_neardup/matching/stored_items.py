@@ -178,9 +178,9 @@ class PageItems:
         self._known = known
         self._stored: int | None = None
         self._is_list = False
-        self._n_yielded = self._sum = 0
-        #: Items at the last position that were yielded and not stored.
-        self._n_last_open = 0
+        self._n_yielded = self._sum = self._ordered = 0
+        #: Items that were yielded and not stored; and of these, those at the last position.
+        self._n_open = self._n_last_open = 0
 
     def add(self, items: int, digest: int) -> None:
         """Add an item that the page yielded.
@@ -189,13 +189,16 @@ class PageItems:
         :param digest: of what tells it from others of its page, see :func:`digest_of_values`.
         """
         self._n_yielded += 1
+        self._n_open += 1
         self._sum += digest
+        self._ordered += digest * self._n_yielded
         self._is_list |= is_list(items)
         self._n_last_open += bool(items & _LAST_POSITION)
 
     def store(self, items: int) -> None:
         """Add the bits of an item that was stored, of this page or of one that followed it."""
         self._stored = merge(self._stored or NO_ITEMS, items)
+        self._n_open -= 1
         self._n_last_open -= bool(items & _LAST_POSITION)
 
     def store_nothing(self) -> None:
@@ -210,19 +213,27 @@ class PageItems:
         record = self._stored
         if self._n_last_open > 0:
             record &= ~_LAST_POSITION
-        if not self._is_list:
-            return added_to(self._known, record)
-        record = record & _BELOW | _LISTED | self._digest << _POSITIONS + _FIELDS
-        return added_to(self._known, record) if self.are_those_of(self._known) else record
+        is_mixed = record >> _POSITIONS + _FIELDS == _MIXED
+        if not (self._is_list or (is_mixed and self._n_yielded > 1)):
+            # What an earlier visit stored is replaced if all of this one is stored.
+            return added_to(self._known, record) if self._n_open > 0 else record
+        record = record & _BELOW | _LISTED
+        if self.are_those_of(self._known):
+            record = merge(self._known & _BELOW, record)
+        return record | self._digest_for(record) << _POSITIONS + _FIELDS
 
     def are_those_of(self, stored: int) -> bool:
         """Did the page yield the same items as that of a record, which is one of a list?"""
-        return is_list(stored) and stored >> _POSITIONS + _FIELDS == self._digest
+        return is_list(stored) and stored >> _POSITIONS + _FIELDS == self._digest_for(stored)
 
-    @property
-    def _digest(self) -> int:
-        """Digest of all items that the page yielded, in any order; 24 bits, never 0."""
-        return 1 + _hash(f"{self._n_yielded} {self._sum:x}") % ((1 << _CARRIED) - 1)
+    def _digest_for(self, stored: int) -> int:
+        """Return a digest of all items that the page yielded; 24 bits, never 0.
+
+        Their order counts where some positions were not stored.
+        """
+        positions = (1 << min(self._n_yielded, _POSITIONS - 1)) - 1
+        total = self._ordered if positions & ~stored else self._sum
+        return 1 + _hash(f"{self._n_yielded} {total:x}") % ((1 << _CARRIED) - 1)
 
 
 def digest_of_values(values: Iterable[str]) -> int:

@@ -5,7 +5,9 @@ Items failed, the spider was corrected, the site has moved, or what changed is n
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import scrapy
@@ -132,6 +134,43 @@ for _name, _run in _FIRST_RUNS.items():
     situation(contents=LISTS * _run[2], finds=LISTS * _run[2], **_settings)(_build)
 
 
+class InAnyOrder(Rows):
+    """Takes the rows in another order on each day."""
+
+    def rows(self, response: Response) -> Any:
+        rows = super().rows(response)
+        return rows[::-1] if self.settings.getbool("IS_REVERSED") else rows
+
+
+class FirstHalf(Rows):
+    def rows(self, response: Response) -> Any:
+        return super().rows(response)[:5]
+
+
+class SecondHalf(Rows):
+    def rows(self, response: Response) -> Any:
+        return super().rows(response)[5:]
+
+
+@situation(contents=LISTS * 10, NEARDUP_REVISIT="drop", CONCURRENT_REQUESTS=1)
+def rows_in_another_order_after_some_were_refused(site: Site) -> Any:
+    _lists(site, 10)
+    site.index(*(f"/list/{page}" for page in range(LISTS)))
+    refused = Run(InAnyOrder, ITEM_PIPELINES={Flaky: 500})
+    return _with_store(site, refused, *(Run(InAnyOrder, IS_REVERSED=True) for _ in range(2)))
+
+
+@situation(contents=20, NEARDUP_REVISIT="drop", CONCURRENT_REQUESTS=1)
+def rows_of_codes_of_which_each_crawl_takes_others(site: Site) -> Any:
+    for page in range(LISTS):
+        rows = "".join(
+            f"<li class=offer><b>AB-{page}0{row}</b> <i>{20 + row}.99</i></li>" for row in range(10)
+        )
+        site.put(f"/list/{page}", f"<title>Codes</title><h1>Codes {words(2, page)}</h1>{rows}")
+    site.index(*(f"/list/{page}" for page in range(LISTS)))
+    return _with_store(site, Run(FirstHalf), Run(SecondHalf))
+
+
 @situation(contents=LISTS * ROWS, CONCURRENT_REQUESTS=1)
 def rows_of_lists_that_moved_after_the_database_refused_them(site: Site) -> Any:
     _lists(site, ROWS)
@@ -198,24 +237,46 @@ _FLAGS: dict[str, Callable[[int, int], Any]] = {
     "wares_that_a_list_calls_sold_out": lambda n, day: (n + day) % 2 == 0,
     "wares_for_which_a_list_has_a_discount": lambda n, day: 10 if (n + day) % 2 else None,
     "wares_that_a_list_calls_new": lambda n, day: "new" if (n + day) % 2 else "",
+    "wares_for_which_a_list_has_marks": lambda n, day: ["new"] if (n + day) % 2 else [],
 }
 
 
-def _told_by_a_list(flag: Callable[[int, int], Any], *, is_omitted: bool) -> Callable[[Site], Any]:
+#: Ways to pass it on to the callback of the page.
+_PASSED: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
+    "": lambda ware, flag: {"callback": ware, "cb_kwargs": {"flag": flag}},
+    "_in_meta": lambda ware, flag: {"callback": ware, "meta": {"flag": flag}},
+    "_in_a_partial": lambda ware, flag: {"callback": partial(ware, flag=flag)},
+    "_in_a_closure": lambda ware, flag: {"callback": lambda response: ware(response, flag)},
+    "_beside_much_else": lambda ware, flag: {
+        "callback": ware,
+        "cb_kwargs": {"flag": flag, "ids": [*range(1_500)]},
+    },
+    # Where it is not, the argument is missing, and so is the field of the item.
+    "_or_not_at_all": lambda ware, flag: {
+        "callback": ware,
+        "cb_kwargs": {"flag": flag} if flag else {},
+    },
+}
+
+
+def _told_by_a_list(
+    flag: Callable[[int, int], Any], passed: Callable[[Any, Any], dict[str, Any]]
+) -> Callable[[Site], Any]:
     class Wares(PromiseSpider):
         def parse(self, response: Response, **kwargs: Any) -> Any:
             day = int(response.headers["X-Day"] or b"")
             for n, link in enumerate(response.css("a.next")):
-                yield response.follow(
-                    link.attrib["href"], self.ware, cb_kwargs={"flag": flag(n, day)}
-                )
+                yield response.follow(link.attrib["href"], **passed(self.ware, flag(n, day)))
 
-        def ware(self, response: Response, flag: Any) -> Any:
-            item = {"title": response.css("h1::text").get(), "flag": flag}
-            if is_omitted and not flag:
-                del item["flag"]
+        def ware(self, response: Response, *args: Any, **kwargs: Any) -> Any:
+            given = dict(zip(["flag"], args, strict=False)) | kwargs
+            if "flag" in response.meta:
+                given["flag"] = response.meta["flag"]
+            given.pop("ids", None)
+            number = response.url.rpartition("/")[2]
             # No text, for which the item would be kept.
-            yield {"content": f"{response.url.rpartition('/')[2]}{flag!r}", **item}
+            label = f"{number}{given.get('flag')!r}".replace(" ", "")
+            yield {"content": label, "title": response.css("h1::text").get(), **given}
 
     def build(site: Site) -> Any:
         for n in range(STORIES):
@@ -230,10 +291,21 @@ def _told_by_a_list(flag: Callable[[int, int], Any], *, is_omitted: bool) -> Cal
 
 
 for _name, _flag in _FLAGS.items():
-    for _is_omitted in (False, True):
-        _build = _told_by_a_list(_flag, is_omitted=_is_omitted)
-        _build.__name__ = f"{_name}_or_has_no_field" if _is_omitted else _name
-        situation(contents=2 * STORIES, NEARDUP_REVISIT="drop")(_build)
+    for _way, _passed in _PASSED.items():
+        # One kind of value in all ways, and all kinds in the first and the last one.
+        if _way in {"", "_or_not_at_all"} or "sold_out" in _name:
+            _build = _told_by_a_list(_flag, _passed)
+            _build.__name__ = f"{_name}{_way}"
+            situation(contents=2 * STORIES, NEARDUP_REVISIT="drop")(_build)
+
+
+@situation(contents=2 * STORIES, finds=4 * STORIES, NEARDUP_REVISIT="drop")
+def wares_that_are_sold_out_from_the_second_day_on(site: Site) -> Any:
+    def sold_out(n: int, day: int) -> bool:
+        return day > 1
+
+    [first] = _told_by_a_list(sold_out, _PASSED[""])(site)[:1]
+    return _with_store(site, *(Run(*first.spiders) for _ in range(6)))
 
 
 class Priced(PromiseSpider):
@@ -247,6 +319,25 @@ class Priced(PromiseSpider):
             yield {"content": content_of(price), "title": title, "price": price.json()["price"]}
         for request in self.links(response):
             yield request
+
+
+class PricedMeanwhile(Priced):
+    """Goes on while the API is asked."""
+
+    async def parse(self, response: Response, **kwargs: Any) -> Any:
+        if "/ware/" not in response.url:
+            for request in self.links(response):
+                yield request
+            return
+        url = response.url.replace("/ware/", "/price/").replace("/print", "")
+        asked = asyncio.ensure_future(self.crawler.engine.download_async(scrapy.Request(url)))
+        yield scrapy.Request(f"{HOME}/robots.txt", callback=self.ignore)
+        price: Any = await asked
+        title = response.css("h1::text").get()
+        yield {"content": content_of(price), "title": title, "price": price.json()["price"]}
+
+    def ignore(self, response: Response) -> None:
+        """Yield nothing."""
 
 
 class PricedAtOnce(Priced):
@@ -284,6 +375,12 @@ def variants_of_a_ware_whose_prices_an_api_tells(site: Site) -> Any:
 def variants_whose_prices_a_coroutine_asks_for(site: Site) -> Any:
     _variants(site)
     return PricedAtOnce
+
+
+@situation(contents=STORIES)
+def variants_whose_callbacks_go_on_while_an_api_is_asked(site: Site) -> Any:
+    _variants(site)
+    return PricedMeanwhile
 
 
 @situation(contents=3 * STORIES, NEARDUP_REVISIT="drop")

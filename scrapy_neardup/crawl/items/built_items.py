@@ -138,7 +138,7 @@ class BuiltItems:
         is_stored = self._is_stored(page, digest, bits, by_page.texts)
         if page is not None and page.is_superfluous and not is_explicit:
             has_equal = self._has(_original_of(page), digest)
-            is_same = _holds_the_same(page.items, by_page.items, parts, carried)
+            is_same = _holds_the_same(page, by_page.items, parts, carried)
             if (has_equal and not parts.held) or (is_stored and is_same):
                 return replace(by_page, is_open=is_list(page.items) and not has_equal)
             if not parts.held:
@@ -337,12 +337,16 @@ def _original_of(page: Judgement) -> str:
     return page.verdict.duplicate_of or page.verdict.url
 
 
-def _holds_the_same(stored: int, items: int, parts: ItemParts, carried: CarriedValues) -> bool:
-    """Does an item hold the same of what came with its request as those of a record?"""
+def _holds_the_same(page: Judgement, items: int, parts: ItemParts, carried: CarriedValues) -> bool:
+    """Does an item hold the same of what came with its request as that of a copy of its page?
+
+    :param items: its bits.
+    """
     if parts.told_apart_by:
-        return covers(stored, items)
-    # An item may lack a field for what is false or empty.
-    return not (carried.flags and has_carried_values(stored))
+        return covers(page.items, items)
+    # An item may lack a field for what is false, empty, or no longer there.
+    may_lack_one = carried.flags or page.verdict.kind == "revisit"
+    return not (may_lack_one and has_carried_values(page.items))
 
 
 def _by_page(

@@ -17,15 +17,15 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from html import unescape
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import xxhash
 from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
-from .request_contents import given_with, named_with
-from .value_texts import flags_of, folded, values_of
+from .request_contents import arguments_with, given_with, variables_with
+from .value_texts import flags_of, folded, named_parts_of, values_of
 
 logger = logging.getLogger(__name__)
 
@@ -72,12 +72,44 @@ def carried_by(request: Request) -> dict[str, bool]:
     return carried | {key: True for key in _texts_of(keys) if key not in carried}
 
 
-def flags_carried_by(request: Request) -> tuple[tuple[str, str], ...]:
-    """Return the truth values, ``None`` and empty texts that a request carries, with their names.
+class Flag(NamedTuple):
+    """A truth value that a request carries, or ``None`` or something empty.
 
-    They say too little to tie an item to a page, but the item may differ in them alone.
+    It says too little to tie an item to a page, but the item may differ in it alone.
+
+    :ivar is_argument: whether it is one of the callback, which may give its field another name.
     """
-    return tuple(flags_of(named_with(request)))
+
+    name: str
+    value: str
+    is_argument: bool
+
+
+def flags_carried_by(request: Request) -> tuple[Flag, ...]:
+    """Return the flags that a request carries."""
+    arguments = flags_of(arguments_with(request))
+    others = flags_of(variables_with(request))
+    return (
+        *(Flag(name, value, is_argument=True) for name, value in arguments),
+        *(Flag(name, value, is_argument=False) for name, value in others),
+    )
+
+
+def flags_held_by(item: Any, flags: Iterable[Flag]) -> list[str]:
+    """Return the carried flags that an item holds.
+
+    An argument of another name than all fields counts if any field has its value.
+
+    :param flags: those that the item's request carries.
+    """
+    names = {name for name, _ in named_parts_of(item)}
+    held = flags_of(item)
+    values = {value for _, value in held}
+    return [
+        f"{name}={value}"
+        for name, value, is_argument in flags
+        if (name, value) in held or (is_argument and name not in names and value in values)
+    ]
 
 
 def held_by(item_values: Collection[str], carried: Iterable[str]) -> list[str]:

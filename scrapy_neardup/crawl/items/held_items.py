@@ -31,12 +31,14 @@ class HeldItems:
         self._record = NO_ITEMS if page is None else page.items
         self._items = PageItems() if pending is None else pending.items
         self._kept = kept
+        #: Items that are only reported need not wait.
+        self._holds = page is not None and page.policy.action != "report"
         self._held: list[tuple[Any, ItemJudgement]] = []
 
     def decide(self, item: Any, decided: ItemJudgement) -> ItemJudgement | None:
         """Return the judgement on an item of the page; ``None`` where it is held back."""
         self._items.add(decided.items, decided.list_digest)
-        if not decided.is_open:
+        if not (decided.is_open and self._holds):
             return decided
         if len(self._held) >= _MAX_HELD:
             return self._kept(decided)

@@ -61,10 +61,12 @@ class BuiltItem:
 def digest_in_list(parts: ItemParts, response: Response) -> int:
     """Return a digest of the texts of an item, and of what came with its request.
 
-    Numbers, identifiers and addresses change with each visit of some pages.
+    Numbers and identifiers change with each visit of some pages; those of an item without any text
+    count nevertheless.
     """
     url = unquote(response.url).casefold()
-    texts = (value for value in parts.rest if value not in url and is_text(value))
+    values = [v for v in parts.rest if not (v in url or v.startswith(_URL_STARTS))]
+    texts = [*filter(is_text, values)] or [v for v in values if not is_of_fetch(v)]
     return digest_of_values([*texts, *parts.told_apart_by])
 
 

@@ -20,8 +20,10 @@ from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
 from .carried_values import (
+    Flag,
     carried_by,
     flags_carried_by,
+    flags_held_by,
     hash_of,
     held_by,
     keys_within,
@@ -29,7 +31,7 @@ from .carried_values import (
     weight_of,
 )
 from .rewritten_values import rewritten_values
-from .value_texts import flags_of, item_values
+from .value_texts import item_values
 
 #: Key of ``meta`` for the origins.
 _KEY = "_neardup_origins"
@@ -102,7 +104,7 @@ class CarriedValues:
     origins: tuple[Origin, ...] = ()
     judged_by: ItemOrigin = "auto"
     keys: tuple[str, ...] = ()
-    flags: tuple[tuple[str, str], ...] = ()
+    flags: tuple[Flag, ...] = ()
 
     def parts_of(self, item: Any, shown: Callable[[], str] = str) -> ItemParts:
         """Split an item into the values that came with the request and the rest.
@@ -110,7 +112,7 @@ class CarriedValues:
         :param shown: returns what the page of the response shows.
         """
         values = item_values(item)
-        flags = self._flags_of(item)
+        flags = tuple(flags_held_by(item, self.flags)) if self.flags else ()
         if not (self.values or self.keys or self.origins):
             return ItemParts((), tuple(values), 0, weight_of(values), {}, flags)
         urls = {origin.url.casefold() for origin in self.origins}
@@ -126,13 +128,6 @@ class CarriedValues:
         of_item, of_others = weight_of(values), weight_of(held)
         rest = tuple(value for value in others if value not in held)
         return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within, flags)
-
-    def _flags_of(self, item: Any) -> tuple[str, ...]:
-        """Return the carried truth values and the like that an item holds as well."""
-        if not self.flags:
-            return ()
-        held = {value for _, value in flags_of(item)}
-        return tuple(f"{name}={value}" for name, value in self.flags if value in held)
 
     def origins_of(self, parts: ItemParts) -> list[Origin]:
         """Return the known pages that gave the carried values, the one that gave most first."""

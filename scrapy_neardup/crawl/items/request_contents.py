@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache, partial
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
@@ -55,14 +56,32 @@ def given_with(request: Request) -> list[Any]:
     return [*_arguments_of(request).values(), *in_meta, *bound_to(request.callback)]
 
 
-def named_with(request: Request) -> dict[str, Any]:
-    """Return what a request carries under a name: its arguments, and containers in ``meta``."""
-    in_meta = {
-        key: value
-        for key, value in request.meta.items()
-        if isinstance(key, str) and not _is_of_control(key) and not isinstance(value, SCALARS)
-    }
-    return {**in_meta, **_arguments_of(request)}
+def arguments_with(request: Request) -> dict[str, Any]:
+    """Return the arguments that a request brings along for its callback, by their names."""
+    callback = request.callback
+    bound = callback.keywords if isinstance(callback, partial) else {}
+    return {**bound, **_arguments_of(request)}
+
+
+def variables_with(request: Request) -> dict[str, Any]:
+    """Return what else a request brings along under a name: in ``meta`` and by its callback."""
+    of_callback: dict[str, Any] = {}
+    if isinstance(request.callback, FunctionType):
+        names = request.callback.__code__.co_freevars
+        for name, cell in zip(names, request.callback.__closure__ or (), strict=False):
+            with suppress(ValueError):  # the variable has no value yet
+                of_callback[name] = cell.cell_contents
+        of_callback |= _defaults_of(request.callback)
+    in_meta = {str(k): value for k, value in request.meta.items() if not _is_of_control(k)}
+    return {**of_callback, **in_meta}
+
+
+def _defaults_of(callback: FunctionType) -> dict[str, Any]:
+    """Return the defaults of a function's last arguments, by their names."""
+    defaults = callback.__defaults__ or ()
+    code = callback.__code__
+    names = code.co_varnames[: code.co_argcount][code.co_argcount - len(defaults) :]
+    return {**dict(zip(names, defaults, strict=False)), **(callback.__kwdefaults__ or {})}
 
 
 def _arguments_of(request: Request) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import UserString
+from collections import UserString, deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from numbers import Number
@@ -25,8 +25,9 @@ _MAX_ITEM_VALUES = 5_000
 _MAX_VISITED = 20_000
 #: Different keys of dicts that are collected; the last dict may add more.
 _MAX_KEYS = 500
-#: Named values that are visited at most for truth values and the like.
-_MAX_FLAGS = 1_000
+#: Containers whose named values are visited at most, and values of each.
+_MAX_NAMED, _MAX_CONTENTS = 100, 1_000
+_CAN_BE_EMPTY = (str, bytes, list, tuple, dict, set, frozenset)
 #: Modules of types whose text is their value.
 _TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
 #: Longer integers are written in hexadecimal: as decimals Python refuses them or takes long.
@@ -76,21 +77,34 @@ def has_truth_value(item: Any) -> bool:
 
 
 def flags_of(given: Any) -> list[tuple[str, str]]:
-    """Return the truth values, ``None`` and empty texts in a value, each with its name."""
-    left: list[tuple[str, Any]] = [("", given)]
-    found = []
-    for _ in range(_MAX_FLAGS):
+    """Return what is true, false or empty in a value, each with its name."""
+    return [(name, flag) for name, part in named_parts_of(given) if (flag := _flag_of(part))]
+
+
+def named_parts_of(given: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all parts of a value that are no containers or empty ones, each with its name."""
+    left: deque[tuple[str, Any]] = deque([("", given)])
+    for _ in range(_MAX_NAMED):
         if not left:
-            break
-        name, part = left.pop()
-        if part is None or isinstance(part, bool) or part == "":
-            found.append((name, repr(part)))
-        elif not isinstance(part, SCALARS):
-            left.extend(_named_parts_of(name, part))
-    return found
+            return
+        # The outer ones first: another one may be large.
+        for name, part in _contents_with_names(*left.popleft()):
+            if isinstance(part, SCALARS) or _flag_of(part):
+                yield name, part
+            else:
+                left.append((name, part))
 
 
-def _named_parts_of(name: str, given: Any) -> list[tuple[str, Any]]:
+def _flag_of(part: Any) -> str:
+    """Return a word for a truth value, ``None``, or what is empty; nothing for other values."""
+    if isinstance(part, bool):
+        return str(part)
+    is_empty = isinstance(part, _CAN_BE_EMPTY) and not part
+    is_blank = isinstance(part, str) and part.isspace()
+    return "empty" if part is None or is_empty or is_blank else ""
+
+
+def _contents_with_names(name: str, given: Any) -> list[tuple[str, Any]]:
     """Return the contents of a container with their names; those of a list have that of the list.
 
     :param name: of the container.
@@ -101,9 +115,9 @@ def _named_parts_of(name: str, given: Any) -> list[tuple[str, Any]]:
             return [("", given.item), *getattr(given, "_values", {}).items()]
         if isinstance(given, Mapping) or ItemAdapter.is_item(given):
             mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
-            return [(str(key), value) for key, value in islice(mapping.items(), _MAX_FLAGS)]
+            return [(str(key), value) for key, value in islice(mapping.items(), _MAX_CONTENTS)]
         if isinstance(given, (list, tuple)):
-            return [(name, value) for value in given[:_MAX_FLAGS]]
+            return [(name, value) for value in given[:_MAX_CONTENTS]]
     except Exception:
         # Custom item classes may raise anything, and the item must not be lost.
         logger.debug("Cannot read the contents of %s", type(given), exc_info=True)

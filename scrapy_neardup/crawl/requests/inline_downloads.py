@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakSet
+
+from scrapy.http import Request
+from scrapy.http.request import NO_CALLBACK
 
 
 class CallbackRun:
@@ -19,16 +23,13 @@ class CallbackRun:
 
     def __init__(self) -> None:
         self.has_downloaded = False
-        self._is_running = False
 
     def start(self) -> None:
         """Note that the callback runs from here on, in this context."""
-        self._is_running = True
         _running.set(self)
 
     def stop(self) -> None:
         """Note that other code runs from here on."""
-        self._is_running = False
         _running.set(None)
 
     async def outputs_of(self, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -44,19 +45,27 @@ class CallbackRun:
                 self.stop()
             yield output
 
-    def note_request(self) -> None:
-        """Note a request in the context of the callback."""
-        # The engine may send others later, in a copy of that context.
-        if self._is_running:
-            self.has_downloaded = True
 
-
-#: Scrapy has a context for each response.
+#: Scrapy has a context for each response, and the tasks of a callback have copies of it.
 _running: ContextVar[CallbackRun | None] = ContextVar("running", default=None)
 
 
-def note_request() -> None:
-    """Note that a request is about to be sent, by a callback or by the engine."""
-    run = _running.get()
-    if run is not None:
-        run.note_request()
+class InlineDownloads:
+    """Tells the requests of callbacks from those that the engine sends."""
+
+    def __init__(self) -> None:
+        self._scheduled: WeakSet[Request] = WeakSet()
+
+    def scheduled(self, request: Request) -> None:
+        """Note a request that was scheduled: the engine sends it, in whatever context."""
+        self._scheduled.add(request)
+
+    def sent(self, request: Request) -> None:
+        """Note a request that is about to be sent, and whose it is.
+
+        A queue on disk returns another object than the one that was scheduled.
+        """
+        run = _running.get()
+        is_inline = request.callback in (None, NO_CALLBACK) and request not in self._scheduled
+        if run is not None and is_inline:
+            run.has_downloaded = True

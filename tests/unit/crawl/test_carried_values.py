@@ -391,25 +391,42 @@ def test_foreign_data_is_no_origin():
     assert carried_values_of(request, "auto").origins == ()
 
 
+def sell(sold: bool) -> Callable[..., bool]:
+    return lambda response, kind="": [sold][response]
+
+
 @pytest.mark.parametrize(
     ("given_with", "flags"),
     [
-        ({"cb_kwargs": {"sold": True, "name": "Kettle"}}, [("sold", "True")]),
-        ({"cb_kwargs": {"item": {"sold": False, "note": ""}}},
-         [("note", "''"), ("sold", "False")]),
-        ({"meta": {"item": Ware()}}, [("name", "''")]),
-        ({"meta": {"rows": [{"sold": None}, {"sold": True}]}},
-         [("sold", "True"), ("sold", "None")]),
-        # Plugins and Scrapy have many in meta.
-        ({"meta": {"dont_redirect": True, "is_detail": True}}, []),
+        ({"cb_kwargs": {"sold": True, "name": "Kettle", "count": 0}}, {("sold", "True", True)}),
+        ({"cb_kwargs": {"item": {"sold": False, "note": " ", "sizes": []}}},
+         {("note", "empty", True), ("sold", "False", True), ("sizes", "empty", True)}),
+        ({"cb_kwargs": {"sold": False, "ids": [*range(5_000)]}}, {("sold", "False", True)}),
+        ({"meta": {"item": Ware(), "sold": True}}, {("name", "empty", False),
+                                                    ("sold", "True", False)}),
+        ({"meta": {"rows": [{"sold": None}, {"sold": True}], "dont_redirect": True}},
+         {("sold", "True", False), ("sold", "empty", False)}),
+        ({"callback": partial(print, sold=True)}, {("sold", "True", True)}),
+        ({"callback": sell(True)}, {("sold", "True", False), ("kind", "empty", False)}),
     ],
 )  # fmt: skip
 def test_truth_values_and_what_is_empty_are_carried_under_their_names(given_with, flags):
+    assert set(flags_carried_by(Request("https://site.example/", **given_with))) == flags
+
+
+@pytest.mark.parametrize(
+    ("given_with", "item", "held"),
+    [
+        ({"cb_kwargs": {"sold": True}}, {"is_sold": True}, ["sold=True"]),
+        ({"cb_kwargs": {"sold": True}}, {"is_sold": False}, []),
+        ({"cb_kwargs": {"sold": True}}, {"sold": False, "new": True}, []),
+        ({"cb_kwargs": {"note": ""}}, {"note": None}, ["note=empty"]),
+        ({"meta": {"sold": True}}, {"sold": True}, ["sold=True"]),
+        # Plugins and Scrapy have many in meta.
+        ({"meta": {"is_detail": True}}, {"sold": True}, []),
+        ({"cb_kwargs": {"sold": True}}, {"sold": True, "words": ["word"] * 5_000}, ["sold=True"]),
+    ],
+)
+def test_an_item_is_told_apart_by_truth_values_that_it_holds_too(given_with, item, held):
     request = Request("https://site.example/", **given_with)
-    assert sorted(flags_carried_by(request)) == sorted(flags)
-
-
-def test_an_item_is_tied_to_a_truth_value_that_it_holds_too():
-    sold = carried_values_of(Request("https://site.example/", cb_kwargs={"sold": True}), "auto")
-    assert sold.parts_of({"name": "Kettle", "is_sold": True}).flags == ("sold=True",)
-    assert sold.parts_of({"name": "Kettle", "is_sold": False}).flags == ()
+    assert [*carried_values_of(request, "auto").parts_of(item).flags] == held

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import reduce
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,8 +135,12 @@ def test_a_list_is_that_of_a_record_only_if_it_has_the_same_items(first, second)
     if record is None:
         assert not any(is_stored for _, is_stored in first)
         return
-    texts, others = (sorted(text for text, _ in visit) for visit in (first, second))
+    texts, others = ([text for text, _ in visit] for visit in (first, second))
+    if all(is_stored for _, is_stored in first):
+        texts, others = sorted(texts), sorted(others)
+    # Where some were not stored, the order says which.
     assert visited(second).are_those_of(record) == (texts == others)
+    assert visited(first).are_those_of(record)
 
 
 @given(VISITS, VISITS)
@@ -150,6 +155,37 @@ def test_a_position_of_a_list_is_covered_only_if_it_was_stored(first, second):
             same = slice(position - 1, position) if position < 15 else slice(14, None)
             was_stored = [all(stored for _, stored in visit[same]) for visit in visits]
             assert covers(kept, bits_at(position)) == (any(was_stored) and bool(kept))
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_the_order_of_a_list_counts_unless_all_is_stored(is_stored):
+    record = visited([(0, True), (1, is_stored), (2, True)]).record
+    assert record
+    again = visited([(2, False), (1, False), (0, False)])
+    assert again.are_those_of(record) == is_stored
+
+
+def test_what_one_item_carries_now_replaces_what_it_carried():
+    known = NO_ITEMS
+    for value in ("sold", "new", "sold"):
+        items = PageItems(known)
+        items.add(item_bits(1, ["dict"], [value]), 0)
+        items.store(item_bits(1, ["dict"], [value]))
+        known = items.record or NO_ITEMS
+        assert covers(known, item_bits(1, ["dict"], [value]))
+        assert not covers(known, item_bits(1, ["dict"], ["other"]))
+
+
+def test_items_of_several_classes_that_carry_different_values_are_a_list():
+    items = PageItems()
+    each = [item_bits(1, ["a"], ["x"]), item_bits(2, ["b"], ["y"])]
+    for number, bits in enumerate(each):
+        items.add(bits, number)
+    for bits in each:
+        items.store(bits)
+    assert items.record
+    assert items.are_those_of(items.record)
+    assert all(covers(items.record, bits) for bits in each)
 
 
 def test_what_is_stored_of_another_list_replaces_the_record():
