@@ -41,8 +41,9 @@ _BELOW = (1 << _POSITIONS + _FIELDS) - 1
 #: The digest of fields whose names are not known here, and of carried values when the items of a
 #: page carried different ones. They cover nothing.
 _MIXED_FIELDS, _MIXED = _ALL_FIELDS - 1, (1 << _CARRIED) - 1
-#: The bit that tells a digest of carried values from a sketch of texts.
-_OF_VALUES = 1 << _CARRIED - 1
+#: The bit that tells a digest of carried values from a sketch of texts, and the one that says that
+#: the item was yielded from another page.
+_OF_VALUES, _BUILT = 1 << _CARRIED - 1, 1 << _CARRIED - 2
 #: Sets of field names that are remembered, and names in a set.
 _MAX_SETS, _MAX_NAMES = 2_000, 500
 #: The names behind digests, of all crawls of the process: a digest depends on nothing else.
@@ -75,7 +76,7 @@ def item_bits(
     if position:
         positions |= 1 << min(position, _POSITIONS - 1) - 1
     of_fields = _digest_of_names(frozenset(fields))
-    of_values = _carried(carried) or (texts.sketch if texts else 0)
+    of_values = _carried(carried, is_built=not position) or (texts.sketch if texts else 0)
     return of_values << _POSITIONS + _FIELDS | of_fields << _POSITIONS | positions
 
 
@@ -112,13 +113,15 @@ def covers(stored: int, item: int) -> bool:
 
 
 def carries(stored: int, values: Collection[str]) -> bool:
-    """Does a record say that the items of a page carried these values, and no others?"""
-    return not is_list(stored) and stored >> _POSITIONS + _FIELDS == _carried(values)
+    """Does a record say that the items that began on a page carried these values, and no others?"""
+    carried = stored >> _POSITIONS + _FIELDS
+    return not is_list(stored) and carried == _carried(values, is_built=True)
 
 
 def has_carried_values(stored: int) -> bool:
-    """Did items of a page carry values, as far as its record tells?"""
-    return not is_list(stored) and bool(stored >> _POSITIONS + _FIELDS & _OF_VALUES)
+    """Did an item that a page yielded carry values, as far as its record tells?"""
+    carried = stored >> _POSITIONS + _FIELDS
+    return not is_list(stored) and carried & (_OF_VALUES | _BUILT) == _OF_VALUES
 
 
 def texts_differ(stored: int, texts: ItemTexts) -> bool:
@@ -274,9 +277,11 @@ class StoredItems:
         return url in self._digests
 
 
-def _carried(values: Collection[str]) -> int:
+def _carried(values: Collection[str], *, is_built: bool) -> int:
     """Return a digest of values in any order: 24 bits, 0 for none, never :data:`_MIXED`."""
-    return _OF_VALUES | _hash("\n".join(sorted(values))) % (_OF_VALUES - 1) if values else 0
+    if not values:
+        return 0
+    return _OF_VALUES | is_built * _BUILT | _hash("\n".join(sorted(values))) % (_BUILT - 1)
 
 
 def _merged_carried(carried: int, other: int) -> int:
