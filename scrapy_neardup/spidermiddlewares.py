@@ -34,8 +34,9 @@ class NearDupSpiderMiddleware:
         return cls(find_judge(crawler))
 
     def process_spider_input(self, response: Response) -> None:
-        """Record the values that the request carries, before the callback can change them."""
+        """Record what the request carries, and that its callback runs from here on."""
         if self._judge.config.item_field is None:
+            # The callback can change them.
             self._judge.built_items.record_carried_values(response)
             # A coroutine ends before its output is processed.
             self._runs[response] = CallbackRun()

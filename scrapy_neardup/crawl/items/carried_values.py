@@ -25,7 +25,7 @@ from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
 from .request_contents import arguments_with, given_with, variables_with
-from .value_texts import flags_of, folded, named_parts_of, values_of
+from .value_texts import flags_among, folded, named_parts_of, values_of
 
 logger = logging.getLogger(__name__)
 
@@ -87,8 +87,8 @@ class Flag(NamedTuple):
 
 def flags_carried_by(request: Request) -> tuple[Flag, ...]:
     """Return the flags that a request carries."""
-    arguments = flags_of(arguments_with(request))
-    others = flags_of(variables_with(request))
+    arguments = flags_among(named_parts_of(arguments_with(request)))
+    others = flags_among(named_parts_of(variables_with(request)))
     return (
         *(Flag(name, value, is_argument=True) for name, value in arguments),
         *(Flag(name, value, is_argument=False) for name, value in others),
@@ -102,8 +102,9 @@ def flags_held_by(item: Any, flags: Iterable[Flag]) -> list[str]:
 
     :param flags: those that the item's request carries.
     """
-    names = {name for name, _ in named_parts_of(item)}
-    held = flags_of(item)
+    parts = list(named_parts_of(item))
+    names = {name for name, _ in parts}
+    held = set(flags_among(parts))
     values = {value for _, value in held}
     return [
         f"{name}={value}"

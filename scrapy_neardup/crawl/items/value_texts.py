@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import UserString, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from numbers import Number
 from pathlib import PurePath
@@ -76,9 +76,9 @@ def has_truth_value(item: Any) -> bool:
     return any(value in {"True", "False"} for value in whole)
 
 
-def flags_of(given: Any) -> list[tuple[str, str]]:
-    """Return what is true, false or empty in a value, each with its name."""
-    return [(name, flag) for name, part in named_parts_of(given) if (flag := _flag_of(part))]
+def flags_among(parts: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Return what is true, false or empty among named parts, each with its name."""
+    return [(name, flag) for name, part in parts if (flag := _flag_of(part))]
 
 
 def named_parts_of(given: Any) -> Iterator[tuple[str, Any]]:

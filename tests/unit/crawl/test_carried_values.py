@@ -430,3 +430,18 @@ def test_truth_values_and_what_is_empty_are_carried_under_their_names(given_with
 def test_an_item_is_told_apart_by_truth_values_that_it_holds_too(given_with, item, held):
     request = Request("https://site.example/", **given_with)
     assert [*carried_values_of(request, "auto").parts_of(item).flags] == held
+
+
+def test_many_flags_take_time_in_proportion_to_their_number():
+    rows, others = (
+        [dict.fromkeys(f"{kind} {row} {name}" for name in range(1_000)) for row in range(90)]
+        for kind in ("carried", "other")
+    )
+    request = Request("https://site.example/", cb_kwargs={"rows": rows})
+    carried = carried_values_of(request, "auto")
+    assert len(carried.flags) == 90_000
+    start = monotonic()
+    assert len(carried.parts_of({"rows": rows}).flags) == 90_000
+    # Arguments of other names count in any field.
+    assert len(carried.parts_of({"rows": others}).flags) == 90_000
+    assert monotonic() - start < 10
