@@ -50,11 +50,12 @@ def own_titles(
 def headings_name_others(page: PageSignature, other: PageSignature) -> bool:
     """Do the headings of two pages tell them apart, whose titles do not?
 
-    A heading that the title does not repeat does if the other page has such a one as well. If the
-    titles are not equal, so does one that repeats other parts of its title: of "Tent | Shop" and
-    "Tent - Blue | Shop" the second may be a copy in another section, but not if "Tent - Blue" is
-    its heading. A label in front is that of a view: "Print: Tent". A heading whose parts the other
-    title has too may be the site's name.
+    Under one title, any other heading does if both pages have one. If the titles are not equal, a
+    heading that the title does not repeat does if the other page has such a one as well, and so
+    does one that repeats other parts of its title: of "Tent | Shop" and "Tent - Blue | Shop" the
+    second may be a copy in another section, but not if "Tent - Blue" is its heading. A label in
+    front is that of a view: "Print: Tent". A heading whose parts the other title has too may be the
+    site's name.
     """
     if page.title == other.title:
         return headings_differ(page, other)
@@ -62,7 +63,7 @@ def headings_name_others(page: PageSignature, other: PageSignature) -> bool:
     if name_other_versions(page.title, other.title):
         # A manual's headings do not repeat its version, those of "Brakes - Golf 1.6" do.
         return name_other_versions(named, others)
-    if headings_differ(page, other):
+    if headings_differ(page, other, same_title=False):
         return True
     named, others = _for_comparison(page, other, *map(without_notes, (named, others)))
     if not (named and others):

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ..html.facts.content import HEADING, Fact
+from ..html.facts.content import HEADING, HEADING_IN_TITLE, Fact
 from ..html.facts.properties import TITLE_PROPERTY
 from ..text.idf import token_hashes
 from ..text.marks import marked_and_folded_line
@@ -19,19 +19,21 @@ from ..text.values import CODE
 from .signature import PageSignature
 
 #: Version of the facts, for the recipe.
-VERSION = "facts-17"
+VERSION = "facts-18"
 #: Number of facts that are kept of a page, of fields beside them, and of lines under the names of
 #: their elements.
 MAX_FACTS, MAX_FIELDS, MAX_LINES = 16, 32, 32
-#: Number of codes of a page, with the one for the parts of its title.
-MAX_CODES = MAX_FACTS + MAX_FIELDS + MAX_LINES + 1
+#: Number of codes of a page, with those for a heading in its title and for the title's parts.
+MAX_CODES = MAX_FACTS + MAX_FIELDS + MAX_LINES + 2
 #: The two lowest bits of a code say what it stands for; then the first bits of a hash come, of a
-#: field those of its label and of its value, and between them whether it is a line; or a bit for
-#: each part of the title that the heading repeats.
+#: heading behind a bit that says whether it stands in the title, of a field those of its label and
+#: of its value, and between them whether it is a line; or a bit for each part of the title that the
+#: heading repeats.
 _OTHER, _HEADING, _FIELD, _PARTS = range(4)
 _KIND_BITS, _VALUE_BITS, _LABEL_BITS = 2, 14, 15
 _KINDS, _VALUES = np.uint64(2**_KIND_BITS), np.uint64(2**_VALUE_BITS)
 _LINE = _KINDS * _VALUES
+_IN_TITLE = _KINDS
 #: Digits and normalised letters of scripts that have blanks between words.
 _LETTER = re.compile("[0-9a-zà-ʯͰ-ԯ]")
 
@@ -47,7 +49,9 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
     around the content only if the others leave room.
     """
     headings = _hashes_of(fact for fact in facts if fact.label == HEADING)
-    hashes = _hashes_of(fact for fact in facts if not (fact.label == HEADING or fact.is_field))
+    in_title = [fact._replace(label=HEADING) for fact in facts if fact.label == HEADING_IN_TITLE]
+    named = (HEADING, HEADING_IN_TITLE)
+    hashes = _hashes_of(fact for fact in facts if not (fact.label in named or fact.is_field))
     n_kept = MAX_FACTS - headings.size
     if hashes.size > n_kept:
         # A sum does not depend on the order of the facts on the page.
@@ -57,7 +61,9 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
     around = _codes_of_fields(fact for fact in facts if fact.is_around and not fact.is_line)
     lines = _codes_of_fields(fact for fact in facts if fact.is_line) + _LINE
     codes = [
-        _first_bits(headings, 32 - _KIND_BITS) * _KINDS + np.uint64(_HEADING),
+        # A label of the page may have the same name.
+        _codes_of_headings(_hashes_of(in_title[:1])) + _IN_TITLE,
+        _codes_of_headings(headings),
         _first_bits(hashes, 32 - _KIND_BITS) * _KINDS + np.uint64(_OTHER),
         np.sort(np.concatenate([own, np.setdiff1d(around, own)])[:MAX_FIELDS]),
         lines[:MAX_LINES],
@@ -69,6 +75,10 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
 def _hashes_of(facts: Iterable[Fact]) -> npt.NDArray[np.uint64]:
     """Return the distinct hashes of some facts, in ascending order."""
     return np.unique(_text_hashes(["\t".join((fact.label, fact.stated)) for fact in facts]))
+
+
+def _codes_of_headings(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    return _first_bits(hashes, 31 - _KIND_BITS) * np.uint64(2) * _KINDS + np.uint64(_HEADING)
 
 
 def _codes_of_fields(fields: Iterable[Fact]) -> npt.NDArray[np.uint64]:
@@ -130,18 +140,38 @@ def parts_in_heading(page: PageSignature) -> Title:
     return tuple(part for i, part in enumerate(page.title) if bits >> i & 1)
 
 
-def headings_differ(page: PageSignature, other: PageSignature) -> bool:
-    """Have two pages headings that their titles do not repeat, and different ones?"""
+def headings_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
+    """Have two pages different headings?
+
+    :param same_title: whether their titles are equal. Else headings in the titles do not count.
+    """
     headings, others = (_codes(each, _HEADING) for each in (page, other))
-    return bool(headings and others) and headings != others
+    own, others_own = map(_not_in_title, (headings, others))
+    if own and others_own and own != others_own:
+        return True
+    if not (same_title and headings and others):
+        return False
+    # What a heading declares is a heading, too, which a view may lack. Titles that are equal may be
+    # written in two ways, so that one of them alone has the heading in it.
+    known, others_known = ({code | int(_IN_TITLE) for code in each} for each in (headings, others))
+    return not (headings - own <= others_known and others - others_own <= known)
 
 
 def states_more(page: PageSignature, other: PageSignature) -> bool:
     """Does a page state facts that another one lacks, fields left out?"""
     if not page.facts or page.facts == other.facts:
         return False
-    facts, others = (_codes(each, _HEADING, _OTHER) for each in (page, other))
+    facts, others = (_not_in_title(_codes(each, _HEADING, _OTHER)) for each in (page, other))
     return not facts <= others
+
+
+def _not_in_title(codes: set[int]) -> set[int]:
+    """Return the codes of facts but for that of a heading in the title, which views may lack."""
+    return {code for code in codes if not _is_in_title(code)}
+
+
+def _is_in_title(code: int) -> bool:
+    return code % int(_KINDS) == _HEADING and code & int(_IN_TITLE) != 0
 
 
 def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
@@ -161,10 +191,14 @@ def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool
 
 
 def without_lines(facts: bytes) -> bytes:
-    """Return the packed facts of a page but for its lines, which may name the requested page."""
+    """Return the packed facts of a page but for what may name the requested page.
+
+    That are its lines, and a heading in its title.
+    """
     codes = np.frombuffer(facts, CODE)
     is_line = (codes % _KINDS == _FIELD) & (codes // _LINE % np.uint64(2) == 1)
-    kept: bytes = codes[~is_line].tobytes()
+    is_in_title = (codes % _KINDS == _HEADING) & (codes // _IN_TITLE % np.uint64(2) == 1)
+    kept: bytes = codes[~(is_line | is_in_title)].tobytes()
     return kept
 
 

@@ -93,6 +93,50 @@ def spare_parts_whose_headings_name_a_model_like_a_version(site: Site) -> Any:
     return _grid(site, "{name} - {value} | Parts", "{name} - {value}", *models)
 
 
+#: Titles of all pages of a site, and headings that they have in them.
+_TITLES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "towns": (
+        "Plumber in Leeds, Bath, York and Hull | Acme",
+        ("Leeds", "Bath", "York", "Hull", "Plumber in Leeds", "Acme"),
+    ),
+    "doors_of_a_calendar": ("Advent calendar 2024", ("2", "4", "20", "24", "Advent")),
+    "parts_of_a_word": ("Hotel Sonnenblume", ("Sonne", "Blume", "Hotel Sonnenblume")),
+    "sizes": ("Shirts in sizes S M L XL", ("S", "M", "L", "XL")),
+    "services": ("Heating | Drains | Boilers", ("Heating", "Drains", "Boilers")),
+}
+
+
+def _add_titles() -> None:
+    for name, (title, headings) in _TITLES.items():
+
+        def build(site: Site, title: str = title, headings: tuple[str, ...] = headings) -> Any:
+            for n, heading in enumerate(headings):
+                above = f"<header><h1>{heading}</h1></header><article>"
+                page = _page(title, heading, _described("common"))
+                page = page.replace(f"<article><h1>{heading}</h1>", above)
+                site.put(f"/{n}", page, str(n))
+            site.index()
+            return PromiseSpider
+
+        build.__name__ = f"pages_of_one_title_that_has_their_headings_{name}"
+        situation(contents=len(headings))(build)
+
+
+_add_titles()
+
+
+@situation(contents=6, finds=6)
+def pages_are_found_again_without_the_headings_in_their_titles(site: Site) -> Any:
+    """Print views of pages whose headings are a part of their titles."""
+    for n, name in enumerate(_NAMES):
+        title, text = f"The story of {name} - All stories", _described(name) * 2
+        site.put(f"/story/{n}", _page(title, name, text), str(n))
+        view = _page(title, "", text).replace("<h1></h1>", "")
+        site.put(f"/print/{n}", view, str(n))
+    site.index()
+    return PromiseSpider
+
+
 def _variants(site: Site, *pages: tuple[str, str]) -> Any:
     """Pages of one description, with titles that their headings repeat, among others of the site.
 

@@ -59,8 +59,9 @@ MAX_LINE = 80
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
-#: Label of the fact that is a page's heading.
-HEADING = "heading"
+#: Labels of the fact that is a page's heading: of one that the title does not repeat, and of one
+#: that stands in the title.
+HEADING, HEADING_IN_TITLE = "heading", "heading in title"
 
 
 class Fact(NamedTuple):

@@ -23,6 +23,7 @@ from ..page_lines import last_line, solid
 from .choices import choices
 from .content import (
     HEADING,
+    HEADING_IN_TITLE,
     MAX_DESCENDANTS,
     MAX_FACTS,
     MAX_LABEL,
@@ -94,11 +95,14 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
 
 
 def _name(heading: HtmlElement, title: str) -> Iterator[Stated]:
-    """Yield what a heading says if the title does not say it, as on a site with one title."""
-    name = heading_text(heading)
-    if name and solid(name) not in solid(title):
+    """Yield what a heading says, as on a site with one title.
+
+    A title may have the headings of several pages in it: "Plumber in Leeds, Bath and Hull".
+    """
+    if name := heading_text(heading):
+        label = HEADING_IN_TITLE if solid(name) in solid(title) else HEADING
         # It counts even if the main text has it: articles have their headings within.
-        yield Stated(heading, "", name, Fact(HEADING, name), has_place=True)
+        yield Stated(heading, "", name, Fact(label, name), has_place=True)
 
 
 def _is_in(stated: Stated, main: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
-from scrapy_neardup.html.facts.content import Fact
+from scrapy_neardup.html.facts.content import HEADING_IN_TITLE, Fact
 from scrapy_neardup.signatures.facts import (
     MAX_FACTS,
     MAX_FIELDS,
@@ -17,6 +18,7 @@ from scrapy_neardup.signatures.facts import (
     fields_differ,
     headings_differ,
     states_more,
+    without_lines,
 )
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
@@ -42,9 +44,15 @@ def ferry(html: str, tree: Any) -> str:
     return FERRY
 
 
+def stated(html: str, extract: Any) -> list[Fact]:
+    """Facts of a page, without a heading that stands in its title."""
+    found = read_page(html, extract).facts
+    return [fact for fact in found if fact.label != HEADING_IN_TITLE]
+
+
 def facts(beside: str, head: str = "", below: str = "") -> list[tuple[str, str]]:
-    read = read_page(page(beside, head, below), ferry)
-    return [(fact.label, fact.stated) for fact in read.facts if not fact.is_field]
+    found = stated(page(beside, head, below), ferry)
+    return [(fact.label, fact.stated) for fact in found if not fact.is_field]
 
 
 def fields(html: str, extract: Any) -> list[tuple[str, str]]:
@@ -262,7 +270,7 @@ def test_fields_count_all_around_heading_and_text(around, expected):
     box = around.replace("KETTLE", f"<div><div>{kettle}</div></div>")
     for body in (f"<main>{inside}</main>", inside, f"<div>{box}</div>"):
         html = f"<html><head><title>Kettle</title></head><body>{body}</body></html>"
-        found = [fact for fact in read_page(html, ferry).facts if not fact.is_line]
+        found = [fact for fact in stated(html, ferry) if not fact.is_line]
         assert all(fact.is_field and fact.is_around for fact in found)
         assert sorted(fact[:2] for fact in found) == expected
 
@@ -278,7 +286,7 @@ def test_fields_count_all_around_heading_and_text(around, expected):
 def test_but_not_outside_of_the_main_element_or_of_the_columns(body):
     kettle = f"<article><h1>Kettle</h1><p>{FERRY}</p></article>"
     html = f"<html><head><title>Kettle</title></head><body>{body}</body></html>"
-    assert read_page(html.replace("KETTLE", kettle), ferry).facts == []
+    assert stated(html.replace("KETTLE", kettle), ferry) == []
 
 
 def test_fields_around_the_content_leave_room_for_its_own():
@@ -294,7 +302,7 @@ def test_fields_around_the_content_leave_room_for_its_own():
             detector().signature(url="https://a.example/", html=layout.format(each + column))
             for each in own
         )
-        assert len(one.facts) == 4 * (MAX_FIELDS + MAX_LINES + 1)
+        assert len(one.facts) == 4 * (MAX_FIELDS + MAX_LINES + 2)
         assert fields_differ(one, other)
 
 
@@ -349,7 +357,7 @@ def test_without_a_heading_only_prices_count():
 )
 def test_what_is_called_a_title_stands_for_a_heading(markup, expected):
     html = page(markup).replace("<h1>Kettle</h1>", "")
-    assert [fact[:2] for fact in read_page(html, ferry).facts if not fact.is_line] == expected
+    assert [fact[:2] for fact in stated(html, ferry) if not fact.is_line] == expected
 
 
 def test_blocks_of_code_that_the_text_lacks_count_wherever_they_stand():
@@ -370,6 +378,48 @@ def test_other_headings_are_told_from_one_heading_and_from_none():
     assert headings_differ(jug, box)
     assert not any(headings_differ(box, other) for other in (box, cheap, none))
     assert not headings_differ(none, box)
+
+
+def named(heading: str, title: str = "Plumber in Leeds, Bath, York") -> PageSignature:
+    html = page("").replace("<h1>Kettle</h1>", heading).replace("Kettle", title)
+    return detector().signature(url="https://a.example/", html=html)
+
+
+def test_headings_in_one_title_are_told_from_one_another_and_not_from_none():
+    leeds, bath, shop, none = map(
+        named, ("<h1>Leeds</h1>", "<h1>Bath</h1>", "<h1>Our shop</h1>", "")
+    )
+    for one, other in permutations((leeds, bath, shop), 2):
+        assert headings_differ(one, other)
+    assert not headings_differ(leeds, bath, same_title=False)
+    assert not any(headings_differ(*pair) for pair in ((leeds, none), (none, leeds)))
+    assert not any(states_more(leeds, each) for each in (none, bath))
+    assert states_more(shop, none)
+    assert not headings_differ(leeds, named("<h1>LEEDS</h1>"))
+    # A title may write a heading in another way.
+    dashed = [named("<h1>Bath - York</h1>", f"Leeds, Bath {dash} York") for dash in "-–"]
+    assert not headings_differ(*dashed)
+    assert not headings_differ(*dashed[::-1])
+
+
+def test_code_that_a_heading_in_the_title_declares_may_be_missing():
+    title, heading = "The function load", "<h1>load</h1>"
+    one, other, none = (
+        named(f"{heading}{code}", title)
+        for code in ("<pre>int load(int n);</pre>", "<pre>int load(long n);</pre>", "")
+    )
+    assert headings_differ(one, other)
+    assert not headings_differ(one, none)
+
+
+def test_a_heading_in_the_title_is_left_out_with_lines():
+    """Walls name the requested page in title and heading."""
+    leeds, bath = (
+        named(f"<h1>Not found: {name}</h1>", f"Not found: {name} | Shop")
+        for name in ("Leeds", "Bath")
+    )
+    assert leeds.facts != bath.facts
+    assert without_lines(leeds.facts)[:-4] == without_lines(bath.facts)[:-4]
 
 
 @pytest.mark.parametrize("inside", ["Box", "Article 1"])
@@ -432,7 +482,7 @@ def test_a_heading_may_be_put_together_of_spans():
 def test_a_heading_may_stand_behind_the_text():
     below = "<section><h1>Kettle</h1><p>Colour: red</p><div>$5</div></section>"
     html = page("", below=below).replace("<h1>Kettle</h1>", "", 1)
-    found = {fact for fact in read_page(html, ferry).facts if not fact.is_field}
+    found = {fact for fact in stated(html, ferry) if not fact.is_field}
     assert found == {Fact("Colour", "red"), Fact("", "$5")}
 
 

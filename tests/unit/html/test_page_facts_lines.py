@@ -132,7 +132,7 @@ def test_of_many_lines_the_same_are_kept_in_any_order():
     orders = (range(2 * MAX_LINES), range(2 * MAX_LINES)[::-1])
     one, other = (signed(column(order)) for order in orders)
     assert one.facts == other.facts
-    assert len(one.facts) == 4 * (MAX_LINES + 1)
+    assert len(one.facts) == 4 * (MAX_LINES + 2)
 
 
 @pytest.mark.parametrize("order", [*permutations("abc")][:2])

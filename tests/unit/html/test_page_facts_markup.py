@@ -10,6 +10,7 @@ from lxml.html import fromstring
 from scrapy_neardup.html.extraction import read_page
 from scrapy_neardup.html.page_lines import last_line, solid
 from tests.support.texts import FERRY, MUSEUM, TEA
+from tests.unit.html.test_page_facts import stated
 
 BOXES = "<div class=buy><span class=price>199 SEK</span></div><div>Colour: red</div>"
 STATED = {("", "199sek"), ("Colour", "red")}
@@ -36,7 +37,7 @@ def described(html: str, tree: Any) -> str:
 
 
 def facts(html: str) -> list[tuple[str, str]]:
-    found = read_page(html, described).facts
+    found = stated(html, described)
     return [(fact.label, fact.stated) for fact in found if not fact.is_line]
 
 
@@ -96,8 +97,8 @@ def test_the_last_line_is_the_one_closest_to_the_end_of_the_text(body, last):
 )
 def test_nothing_stands_between_a_heading_and_a_text_right_behind_it(top, expected):
     html = f"<html><head><title>Kettle</title></head><body>{top}</body></html>"
-    read = read_page(html, lambda html, tree: f"{TEA}\nKettle" if "<p>The" in top else TEA)
-    assert {fact[:2] for fact in read.facts if not fact.is_line} == expected
+    found = stated(html, lambda html, tree: f"{TEA}\nKettle" if "<p>The" in top else TEA)
+    assert {fact[:2] for fact in found if not fact.is_line} == expected
 
 
 @pytest.mark.parametrize(
@@ -117,6 +118,5 @@ def test_pages_of_lines_and_prices_only_are_read(beside):
 @pytest.mark.parametrize("price", ["$5", "0 SEK", "$50", "50 SEK"])
 def test_a_price_is_not_in_the_text_for_a_longer_number(price):
     page = shop("<p>{}</p>").replace(BOXES, f"<div>{price}</div>")
-    read = read_page(page, lambda html, tree: f"Only $50 or 50 sek. {TEA}")
-    found = [fact for fact in read.facts if not fact.is_line]
-    assert len(found) == ("50" not in price)
+    found = stated(page, lambda html, tree: f"Only $50 or 50 sek. {TEA}")
+    assert len([fact for fact in found if not fact.is_line]) == ("50" not in price)
