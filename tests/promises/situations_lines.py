@@ -180,6 +180,10 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
     "in_a_link_of_a_class": ("<p class=venue><a href='/venues/VALUE'>VALUE</a></p>", TOWNS),
     "under_the_profile_of_somebody": ("<div class=user-profile><p>VALUE</p></div>", TOWNS),
     "beside_a_word_of_counters": ("<p>VALUE bedrooms, sea views</p>", ("2", "3", "4", "5")),
+    "in_a_heading_of_prices": (
+        "<div><h3><span>VALUE</span></h3></div>",
+        ("£250,000", "£275,000", "£310,000", "£325,000"),
+    ),
 }
 #: The same in the article, between two paragraphs, in elements that extractors drop.
 _WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -56,7 +56,7 @@ _OF_LAYOUT = re.compile(
 )
 #: A text of more characters is none of the short lines that stand beside a main text.
 MAX_LINE = 80
-_HEADINGS = ("h2", "h3", "h4", "h5", "h6")
+HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
 #: Labels of the fact that is a page's heading: of one that the title does not repeat, and of one
@@ -138,8 +138,11 @@ class Content:
         """Is an element before the heading, in the root or around it?"""
         return self._places[element] < self._start
 
-    def is_of_surroundings(self, element: HtmlElement) -> bool:
-        """Is an element in the surroundings, and neither beside nor on a card of another page?"""
+    def is_of_surroundings(self, element: HtmlElement, its_heading: HtmlElement | None) -> bool:
+        """Is an element in the surroundings, and neither beside nor on a card of another page?
+
+        :param its_heading: a heading that has the element alone, and is that of no card.
+        """
         if self._places[element] not in self._in_surroundings or self.is_beside(element):
             return False
         box = element
@@ -147,14 +150,15 @@ class Content:
             if each in self._around_root:
                 break
             box = each
-        return next(box.iter(*_HEADINGS), None) is None and box.find(".//a//img") is None
+        headings = (each for each in box.iter(*HEADINGS) if each is not its_heading)
+        return next(headings, None) is None and box.find(".//a//img") is None
 
     def is_of_another(self, element: HtmlElement) -> bool:
         """Is a line on a card of another page, behind a link to one, or in a comment?"""
         if self.is_behind_heading(element) and self.is_before_end(element):
             return False
         parent = element.getparent()
-        if parent not in self._around_root and _begins_with_link(parent):
+        if parent is not None and parent not in self._around_root and _begins_with_link(parent):
             return True
         return any(map(self._is_one_of_several, self._with_boxes(element)))
 
@@ -256,7 +260,7 @@ def _begins_with_link(element: HtmlElement) -> bool:
     first = next(element.iterchildren(), None)
     if first is None or (element.text and not element.text.isspace()):
         return False
-    return first.tag == "a" or (first.tag in _HEADINGS and first.find("a") is not None)
+    return first.tag == "a" or (first.tag in HEADINGS and first.find("a") is not None)
 
 
 def _are_alike(element: HtmlElement, other: HtmlElement) -> bool:

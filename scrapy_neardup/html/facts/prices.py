@@ -11,7 +11,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ...text.signs.currencies import price_places, prices_in, without_direction
-from .content import MAX_FACTS, MAX_STATED, Content, Fact, Stated, line_text
+from .content import HEADINGS, MAX_FACTS, MAX_STATED, Content, Fact, Stated, line_text
 
 _TEXTS = etree.XPath("descendant::text()", smart_strings=False)
 #: The same that know their elements.
@@ -51,10 +51,22 @@ def _nearest(content: Content, elements: Sequence[HtmlElement]) -> HtmlElement |
     below = filterfalse(content.is_above, elements)
     above = filter(content.is_above, reversed(elements))
     for part in (below, above):
-        own = filter(content.is_of_surroundings, islice(part, _MAX_AROUND))
-        if (found := next(own, None)) is not None:
-            return found
+        for element in islice(part, _MAX_AROUND):
+            if content.is_of_surroundings(element, _heading_of_price(element)):
+                return element
     return None
+
+
+def _heading_of_price(element: HtmlElement) -> HtmlElement | None:
+    """Return the heading that has nothing but the prices of an element: ``<h3>£250,000</h3>``."""
+    around = chain([element], islice(element.iterancestors(), _MAX_LEVELS))
+    heading = next((each for each in around if each.tag in HEADINGS), None)
+    text = "" if heading is None else line_text(heading) or ""
+    if not (places := [range(*place) for place in price_places(text)]):
+        return None
+    letters = (place for place, sign in enumerate(text) if sign.isalpha())
+    is_alone = all(any(letter in place for place in places) for letter in letters)
+    return heading if is_alone else None
 
 
 def _elements_of_prices(content: Content) -> Iterator[HtmlElement]:

@@ -254,6 +254,11 @@ def test_lines_within_the_text_are_the_extractors():
         # of prices, that below the text, or else the last one above the heading
         ("<p>$5</p><p>$6</p>KETTLE<div><b>$7</b></div><p>$8</p>", [("price", "$7")]),
         ("<p>$5</p><p>$6</p>KETTLE<aside>$7</aside><a href=/>$8</a>", [("price", "$6")]),
+        # in a heading of its own, but none beside a name
+        ("KETTLE<h3>$5</h3><h4>$6</h4>", [("price", "$5")]),
+        ("KETTLE<div><h4><span>250 <b>EUR</b></span></h4></div>", [("price", "250eur")]),
+        ("KETTLE<div><h3>Lamp $5</h3></div>", []),
+        ("KETTLE<div><h3>$5</h3><h4>Lamp</h4><p>Oak</p></div>", []),
         # what is about other pages, or for visitors
         ("KETTLE<div class='related-offers'><p>Colour: red</p><p>$5</p></div>", []),
         ("KETTLE<ul class=recently-viewed><li>Colour: red<li>$5</ul>", []),
