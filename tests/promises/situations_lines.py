@@ -184,6 +184,10 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
         "<div><h3><span>VALUE</span></h3></div>",
         ("£250,000", "£275,000", "£310,000", "£325,000"),
     ),
+    "in_stars": ("<div class=hotel-stars>VALUE</div>", ("★", "★★", "★★★", "★★★★")),
+    "in_dots": ("<p>VALUE</p>", ("●○○○", "●●○○", "●●●○")),
+    "in_a_tick": ("<div><span>VALUE</span></div>", ("✓", "✗")),
+    "in_pictograms": ("<ul><li>VALUE</li></ul>", ("🌶", "🌶 🌶", "🥛", "🇮🇹", "½")),
 }
 #: The same in the article, between two paragraphs, in elements that extractors drop.
 _WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -212,6 +216,7 @@ _WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
         "<p><img src='/pictures/VALUE.jpg'></p><p>SENTENCE</p>",
         ("yard", "stairs", "balcony", "garden"),
     ),
+    "in_a_level_of_prices": ("<p>VALUE</p>", ("€", "€€", "$$", "£ £")),
     "in_a_footer": ("<footer><p>VALUE</p></footer>", _ADDRESSES),
 }
 

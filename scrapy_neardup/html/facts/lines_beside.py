@@ -23,7 +23,7 @@ from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, l
 from .labels import date_of_event
 from .lines_above import is_date_of_page
 from .table_rows import Row
-from .told_lines import is_passage, told, told_within
+from .told_lines import is_level, is_passage, told, told_within
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
@@ -145,7 +145,7 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     rest = (
         (element, is_within, lines)
         for element, is_within, each in islice(_elements_of_lines(content), _MAX_SEARCHED)
-        if (lines := [line for line in each if not is_in_text(line, is_within)])
+        if (lines := [line for line in each if not is_in_text(line, is_within) or is_level(line)])
     )
     for element, is_within, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):

@@ -18,6 +18,7 @@ from ...text.counters import (
 from ...text.known_words import MONTHS
 from ...text.normalization import normalize
 from ...text.signs.visits import are_of_visits, is_before_web, is_date_of_visit, neighbours_of
+from ...text.titles import MODIFIERS
 from .content import MAX_LINE
 from .labels import date_of_event, has_byline, has_date, is_byline, n_columns
 from .times_from_now import is_from_now
@@ -51,6 +52,16 @@ _PHONE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"[^:：]{1,40}[:：]")
+#: Symbols that say something alone: stars, ticks, signs of currencies, emoji, halves. Not arrows,
+#: triangles that open a menu, lines, and what else separates; bullets only if there are several.
+_SYMBOL = (
+    rf"[\p{{So}}\p{{Sm}}\p{{Sc}}{MODIFIERS}¼-¾⅐-⅞\u200d--[\x00-\x23\x25-\x7f¦¬©®°℠™⁄∙⋅∣−"
+    r"←-⇿⟰-⟿⤀-⥿⬀-⬑⮀-⯿☰\u2500-\u257f▲-◅➔-➾❖✦]]"
+)
+_SYMBOLS = regex.compile(rf"(?![■▪▫●◆◾◽]$){_SYMBOL}{{1,12}}", regex.VERSION1)
+_LEVEL, _MAX_LEVEL = regex.compile(r"[\p{Sc}\s]+"), 12
+#: Says whether a sign is shown in colours.
+_PRESENTATION = re.compile("[\ufe0e\ufe0f]")
 _GREETING = re.compile(
     r"(?:hello|hi|hey|dear|welcome|log(?:ged)? ?(?:in|out)|sign(?:ed)? ?(?:in|out|up)|register|"
     r"my account|hallo|willkommen|angemeldet|bonjour|hola|"
@@ -79,7 +90,23 @@ def told(line: str) -> str | None:
     # A counter's word may be part of a name, but its number is that of the visit.
     if names_only_a_counter(words):
         words = without_counts(words)
-    return words if any(map(str.isalpha, words)) or _TIME.search(words) else None
+    return words if any(map(str.isalpha, words)) or _TIME.search(words) else symbols(line)
+
+
+def symbols(line: str) -> str | None:
+    """Return the symbols of a line that says nothing else, as ``★★★`` or ``€€``."""
+    if line.isascii() and "$" not in line:
+        return None
+    signs = _PRESENTATION.sub("", "".join(line.split()))
+    return signs if _SYMBOLS.fullmatch(signs) else None
+
+
+def is_level(line: str) -> bool:
+    """Are signs of a currency all that a line says, as of a level of prices: ``€€``?
+
+    Unlike other symbols they are no values of a main text.
+    """
+    return len(line) <= _MAX_LEVEL and _LEVEL.fullmatch(line) is not None
 
 
 def is_passage(line: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import permutations
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,12 @@ def signed(below: str) -> PageSignature:
         ("<table><tr><td>Page views<td>42<td>43</table>", []),
         ("<table><tr><th>To<th>Fro<tr><td>7:42<td>8<tr><td>9:11<td>9</table>", 2),
         ("<table><tr><th>Views<th>Likes<tr><td>42<td>8</table>", []),
+        # symbols, spaced or not, and several bullets
+        ("<div class=stars><i>★</i> <i>★</i></div>", [("stars div", "★★")]),
+        ("<p>€€</p><p>☀\ufe0f</p>", [("div p", "€€"), ("div p", "☀")]),
+        ("<p>●●○</p><p>½</p>", [("div p", "●●○"), ("div p", "½")]),
+        *((f"<p>{sign}</p>", []) for sign in "→|·•»—…©●▸"),
+        (f"<p>{'★' * 13}</p><p>▾</p><p>-</p><a href=/>★</a><p class=reviews>★★", []),
         # sentences and words in them, numbers alone, times from now, greetings, owners
         ("<p>We wish all of our guests a good day.", []),
         (f"<p>{FERRY[:80]} <b>Leeds</b>", []),
@@ -119,6 +126,14 @@ def test_lines_around_the_content_are_none_of_other_pages_cards(card):
 def test_pages_of_one_title_differ_if_each_has_a_line_of_its_own(one, other, differ):
     pair = [signed(each) for each in (one, other)]
     assert fields_differ(*pair) == fields_differ(*pair[::-1]) == differ
+
+
+def test_a_level_of_prices_counts_within_the_text():
+    def levelled(html: str, tree: Any) -> str:
+        return f"€€\n★★\n{FERRY}"
+
+    found = read_page(page("<p>€€</p><p>★★</p>"), levelled).facts
+    assert [fact.stated for fact in found if fact.is_line] == ["€€"]
 
 
 def test_lines_do_not_count_under_other_titles():
