@@ -239,6 +239,18 @@ def _add_layouts() -> None:
 _add_layouts()
 
 
+@situation(contents=4)
+def spare_parts_whose_number_stands_in_no_element(site: Site) -> Any:
+    numbers = ("KX-221", "KX-238", "PL-907", "QT-114")
+    return ads(site, "<h1>TITLE</h1>Order no. <b>VALUE</b><br>TEXT", numbers, "Spare part")
+
+
+@situation(contents=4)
+def spare_parts_whose_number_stands_between_two_lines(site: Site) -> Any:
+    numbers = ("KX-221", "KX-238", "PL-907", "QT-114")
+    return ads(site, "<h1>TITLE</h1>TEXT<hr>VALUE<hr>", numbers, "Spare part")
+
+
 @situation(contents=6, finds=6)
 def ads_are_found_again_whatever_visitors_see_beside_them(site: Site) -> Any:
     """Copies with counters, greetings, offers of others and sentences of the day beside them."""

@@ -186,6 +186,7 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
     broken = {each.getparent() for each in elements if each.tag not in _WITHIN_LINE}
     has_own_text = cache(_has_own_text)
     found: set[HtmlElement] = set()
+    yield from _lines_around(content)
     for element in elements:
         parent = element.getparent()
         if _is_elsewhere(element) or len(element.text or "") > _MAX_TEXT:
@@ -206,6 +207,35 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
             if element not in broken:
                 found.add(element)
             yield element, is_within, lines
+
+
+def _lines_around(content: Content) -> Iterator[tuple[HtmlElement, bool, list[str]]]:
+    """Yield the lines of the outermost element that are in no other: ``<hr>AB-123<hr>``."""
+    whole = content.surroundings
+    if _has_own_text(whole):
+        for before, line in islice(_runs(whole), MAX_FACTS):
+            if len(line) <= MAX_LINE:
+                yield whole, content.is_before_end(before), [line]
+
+
+def _runs(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
+    """Yield the lines between the elements in another one, and the last element before each.
+
+    Words that are marked are parts of a line; lines that begin with a link are left out.
+    """
+    before, pieces, is_left_out = element, [element.text or ""], False
+    for child in chain(element, [None]):
+        if child is not None and child.tag in INLINE:
+            is_used = any(map(_is_used, child.iter()))
+            is_left_out = is_left_out or (is_used and not "".join(pieces).strip())
+            pieces.append("" if is_used else line_text(child) or "")
+        elif child is None or child.tag not in _WITHIN_LINE or child.tag == "br":
+            if (line := " ".join(" ".join(pieces).split())) and not is_left_out:
+                yield before, line
+            pieces, is_left_out = [], False
+        if child is not None:
+            before = child
+            pieces.append(child.tail or "")
 
 
 def _only_link(content: Content, element: HtmlElement) -> list[str]:

@@ -128,6 +128,22 @@ def test_pages_of_one_title_differ_if_each_has_a_line_of_its_own(one, other, dif
     assert fields_differ(*pair) == fields_differ(*pair[::-1]) == differ
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<h1>Kettle</h1>No. KX-221<br>TEXT", ["No. KX-221"]),
+        ("<h1>Kettle</h1>TEXT<hr>KX-221<hr>York <b>and <i>Bath</i></b><br>", 2),
+        ("<h1>Kettle</h1>TEXT<a href=/>Bath</a> KX-221<br>KX-238 <a href=/>York</a>", ["KX-238"]),
+        ("<h1>Kettle</h1>TEXT 51 views <p>York</p> © 2026 Kettles Ltd", ["views", "York"]),
+        ("<h1>Kettle</h1>TEXT→<hr>" + "Leeds " * 20, []),
+    ],
+)
+def test_lines_in_no_element_but_the_body(body, expected):
+    html = f"<title>Kettle</title><body>{body.replace('TEXT', f'<p>{FERRY}</p>')}</body>"
+    found = [fact.stated for fact in read_page(html, ferry).facts if fact.is_line]
+    assert (len(found) if isinstance(expected, int) else found) == expected
+
+
 def test_a_level_of_prices_counts_within_the_text():
     def levelled(html: str, tree: Any) -> str:
         return f"€€\n★★\n{FERRY}"

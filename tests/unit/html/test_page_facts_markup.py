@@ -107,6 +107,8 @@ def test_nothing_stands_between_a_heading_and_a_text_right_behind_it(top, expect
         "<div>x: <b>5</b> SEK<br></div>" * 8000,
         "<span>19 SEK </span>" * 20000,
         "<section>a line that is nowhere</section>" * 20000,
+        "KX-221 <b>new</b><br>" * 14000,
+        "<h3>€</h3> ★ <i>5 SEK</i><hr>" * 9000,
     ],
 )
 def test_pages_of_lines_and_prices_only_are_read(beside):
