@@ -36,6 +36,7 @@ __all__ = [
     "label_of",
     "paragraph",
     "situation",
+    "with_store",
     "words",
 ]
 
@@ -133,6 +134,13 @@ def situation(
         return build
 
     return registered
+
+
+def with_store(site: Site, *runs: Run) -> list[Run]:
+    """Have all runs use one store on disk."""
+    for run in runs:
+        run.settings["NEARDUP_STORE"] = f"sqlite:///{site.folder}/seen.sqlite"
+    return list(runs)
 
 
 def all_situations() -> dict[str, Situation]:

@@ -18,6 +18,7 @@ from tests.promises.harness import (
     content_of,
     full,
     situation,
+    with_store,
     words,
 )
 
@@ -147,8 +148,7 @@ def _stories_in_two_views(site: Site) -> None:
 @situation(contents=8)
 def stories_that_an_earlier_run_on_the_same_store_took_only_links_from(site: Site) -> Any:
     _stories_in_two_views(site)
-    store = f"sqlite:///{site.folder}/seen.sqlite"
-    return [Run(Discovering, NEARDUP_STORE=store), Run(Extracting, NEARDUP_STORE=store)]
+    return with_store(site, Run(Discovering), Run(Extracting))
 
 
 @situation(contents=8, NEARDUP_NAMESPACE="news", NEARDUP_REVISIT="drop")
@@ -158,11 +158,9 @@ def stories_that_one_spider_discovers_and_another_one_of_the_namespace_extracts(
         site.put(f"/story/{n}", full(words(seed=n), f"Story {n}", onward), f"story {n}")
     site.put("/about", full(words(seed="about"), "About us"))
     site.index(*(f"/story/{n}" for n in range(8)))
-    store = f"sqlite:///{site.folder}/seen.sqlite"
-    return [
-        Run(type("Discover", (Discovering,), {"name": "discover"}), NEARDUP_STORE=store),
-        Run(type("Extract", (Extracting,), {"name": "extract"}), NEARDUP_STORE=store),
-    ]
+    discovering = type("Discover", (Discovering,), {"name": "discover"})
+    extracting = type("Extract", (Extracting,), {"name": "extract"})
+    return with_store(site, Run(discovering), Run(extracting))
 
 
 @situation(contents=8, NEARDUP_NAMESPACE="news")
@@ -171,8 +169,7 @@ def stories_that_a_discovering_and_an_extracting_spider_meet_at_the_same_time(si
     discovering = type("Discover", (Discovering,), {"name": "discover"})
     later = {"name": "extract", "custom_settings": {"DOWNLOAD_DELAY": 0.1}}
     extracting = type("Extract", (Extracting,), later)
-    store = f"sqlite:///{site.folder}/seen.sqlite"
-    return [Run(discovering, extracting, NEARDUP_STORE=store)]
+    return with_store(site, Run(discovering, extracting))
 
 
 @situation(contents=7, finds=6, NEARDUP_LINKS="skip")

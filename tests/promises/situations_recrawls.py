@@ -26,16 +26,11 @@ from tests.promises.harness import (
     full,
     paragraph,
     situation,
+    with_store,
     words,
 )
 
 ROWS, LISTS, STORIES = 30, 2, 5
-
-
-def _with_store(site: Site, *runs: Run) -> list[Run]:
-    for run in runs:
-        run.settings["NEARDUP_STORE"] = f"sqlite:///{site.folder}/seen.sqlite"
-    return list(runs)
 
 
 class Rows(PromiseSpider):
@@ -121,7 +116,7 @@ def _corrected(first: type[Rows], pipeline: type | None, n_rows: int) -> Callabl
         _lists(site, n_rows)
         site.index(*(f"/list/{page}" for page in range(LISTS)))
         pipelines = {pipeline: 500} if pipeline else {}
-        return _with_store(site, Run(first, ITEM_PIPELINES=pipelines), Run(Rows), Run(Rows))
+        return with_store(site, Run(first, ITEM_PIPELINES=pipelines), Run(Rows), Run(Rows))
 
     return build
 
@@ -157,7 +152,7 @@ def rows_in_another_order_after_some_were_refused(site: Site) -> Any:
     _lists(site, 10)
     site.index(*(f"/list/{page}" for page in range(LISTS)))
     refused = Run(InAnyOrder, ITEM_PIPELINES={Flaky: 500})
-    return _with_store(site, refused, *(Run(InAnyOrder, IS_REVERSED=True) for _ in range(2)))
+    return with_store(site, refused, *(Run(InAnyOrder, IS_REVERSED=True) for _ in range(2)))
 
 
 @situation(contents=20, NEARDUP_REVISIT="drop", CONCURRENT_REQUESTS=1)
@@ -168,7 +163,7 @@ def rows_of_codes_of_which_each_crawl_takes_others(site: Site) -> Any:
         )
         site.put(f"/list/{page}", f"<title>Codes</title><h1>Codes {words(2, page)}</h1>{rows}")
     site.index(*(f"/list/{page}" for page in range(LISTS)))
-    return _with_store(site, Run(FirstHalf), Run(SecondHalf))
+    return with_store(site, Run(FirstHalf), Run(SecondHalf))
 
 
 @situation(contents=LISTS * ROWS, CONCURRENT_REQUESTS=1)
@@ -181,7 +176,7 @@ def rows_of_lists_that_moved_after_the_database_refused_them(site: Site) -> Any:
     class Moved(Rows):
         start_urls = [f"{HOME}/new"]
 
-    return _with_store(site, Run(Rows, ITEM_PIPELINES={Flaky: 500}), Run(Moved))
+    return with_store(site, Run(Rows, ITEM_PIPELINES={Flaky: 500}), Run(Moved))
 
 
 class Reviewed(PromiseSpider):
@@ -229,7 +224,7 @@ def changed_stories_whose_own_items_failed(site: Site) -> Any:
         site.put(f"/reviews/{n}", f"<title>Reviews</title><h1>Reviews</h1>{reviews}")
     site.index(*(f"/story/{n}" for n in range(STORIES)))
     away = Run(Reviewed, ITEM_PIPELINES={AwayAtFirst: 500})
-    return _with_store(site, Run(Reviewed), away, Run(Reviewed), Run(Reviewed))
+    return with_store(site, Run(Reviewed), away, Run(Reviewed), Run(Reviewed))
 
 
 #: What a list says of ware ``n`` on a day, which the page of the ware does not.
@@ -285,7 +280,7 @@ def _told_by_a_list(
             f"<li><a class=next href=/ware/{n}>{words(2, n)}</a>" for n in range(STORIES)
         )
         site.on("/", lambda asked: Answer(f"<ul>{links}</ul>", headers={"X-Day": f"{asked.day}"}))
-        return _with_store(site, Run(Wares), Run(Wares), Run(Wares))
+        return with_store(site, Run(Wares), Run(Wares), Run(Wares))
 
     return build
 
@@ -305,7 +300,7 @@ def wares_that_are_sold_out_from_the_second_day_on(site: Site) -> Any:
         return day > 1
 
     [first] = _told_by_a_list(sold_out, _PASSED[""])(site)[:1]
-    return _with_store(site, *(Run(*first.spiders) for _ in range(6)))
+    return with_store(site, *(Run(*first.spiders) for _ in range(6)))
 
 
 class Priced(PromiseSpider):
@@ -389,7 +384,7 @@ def prices_of_an_api_from_day_to_day(site: Site) -> Any:
         site.put(f"/ware/{n}", full(words(100, n), f"Ware {words(2, n)}"))
         _price(site, n, rise=3)
     site.index(*(f"/ware/{n}" for n in range(STORIES)))
-    return _with_store(site, Run(Priced), Run(Priced), Run(Priced))
+    return with_store(site, Run(Priced), Run(Priced), Run(Priced))
 
 
 _MOVED = {
@@ -423,7 +418,7 @@ def _moved(to: str) -> Callable[[Site], Any]:
         class Moved(PromiseSpider):
             start_urls = [f"{HOME}/new"]
 
-        return _with_store(site, Run(PromiseSpider), *(Run(Moved) for _ in range(3)))
+        return with_store(site, Run(PromiseSpider), *(Run(Moved) for _ in range(3)))
 
     return build
 

@@ -37,7 +37,13 @@ from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .callback_names import callback_name
 from .carried_values import is_stated, shown_by
-from .item_digests import BuiltItem, digest_in_list, digest_of, fields_of_callback
+from .item_digests import (
+    BuiltItem,
+    digest_in_list,
+    digest_of,
+    fields_of_callback,
+    rewritten_parts,
+)
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
     CarriedValues,
@@ -123,12 +129,13 @@ class BuiltItems:
     ) -> ItemJudgement:
         """Return the judgement that applies to an item, given that on its own page."""
         carried = self._carried.get(response, CarriedValues())
-        parts = carried.parts_of(item, partial(shown_by, response))
         fields = fields_of_callback(item, callback_name(response))
         original = None if page is None else page.verdict.duplicate_of
         digest = digest_of(item, response, carried, original)
+        parts = carried.parts_of(item, partial(shown_by, response))
         if place.may_hold_more:
-            parts = replace(parts, flags=(*parts.flags, f"{digest:x}"))
+            parts = parts.told_by(f"{digest:x}")
+        parts = parts.told_by(*rewritten_parts(item, parts, carried, response))
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         by_page = _by_page(page, response, fields, parts, place=place, digest=digest)

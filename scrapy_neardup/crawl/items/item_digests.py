@@ -13,15 +13,21 @@ from scrapy.http import Response
 
 from ...matching.item_texts import ItemTexts, is_text
 from ...matching.stored_items import digest_of_values, item_bits
-from .carried_values import hash_of
+from .carried_values import hash_of, is_within, shown_by
 from .fetch_times import is_of_fetch
 from .origins import CarriedValues, ItemParts
-from .value_texts import fields_of, values_of
+from .value_texts import fields_of, flags_among, named_parts_of, values_of
 
 _HOST = re.compile(r"^https?://(?:(?:www|m|amp|mobile|wap)\.)?([^/?#\s]*)")
 #: Characters of a carried value that the items of two copies have alike, as a size and a price.
 _MAX_SHORT = 80
 _URL_STARTS = ("http://", "https://", "/")
+#: A UUID, or a hash in hexadecimal digits.
+_IDENTIFIER = re.compile(r"(?=.*\d)[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: Characters of values that stand on any page.
+_MAX_COMMON = 2
+#: Values that are looked for, and characters of the carried texts in which they are.
+_MAX_LOOKED_UP, _MAX_CARRIED = 200, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,39 @@ def digest_in_list(parts: ItemParts, response: Response) -> int:
     values = [v for v in parts.rest if not (v in url or v.startswith(_URL_STARTS))]
     texts = [*filter(is_text, values)] or [v for v in values if not is_of_fetch(v)]
     return digest_of_values([*texts, *parts.told_apart_by])
+
+
+def rewritten_parts(
+    item: Any, parts: ItemParts, carried: CarriedValues, response: Response
+) -> list[str]:
+    """Return what a callback may have made of what came with the request, as a date in other words.
+
+    These are the short values of the item that did not come with the request as they are, without
+    what differs between two copies, and all truth values.
+    """
+    if not parts.may_be_rewritten:
+        return []
+    url = unquote(response.url).casefold()
+    texts = " \n ".join(carried.values)[:_MAX_CARRIED]
+
+    def may_be_of_request(value: str) -> bool:
+        if len(value) <= _MAX_COMMON:
+            return True  # stands on any page
+        if is_within(value, url):
+            return False
+        # A page may count its views; a name or a colour it may show among others.
+        is_counted = any(map(str.isdigit, value)) and not is_within(value, texts)
+        return not (is_counted and is_within(value, shown_by(response)))
+
+    short = [value for value in parts.rest if len(value) <= _MAX_SHORT and not _is_new(value)]
+    flags = (f"{name}={value}" for name, value in flags_among(named_parts_of(item)))
+    return [*filter(may_be_of_request, short[:_MAX_LOOKED_UP]), *short[_MAX_LOOKED_UP:], *flags]
+
+
+def _is_new(value: str) -> bool:
+    """Is a value a URL, a random id or the time of the visit, which no two visits have alike?"""
+    is_id = _IDENTIFIER.fullmatch(value) is not None
+    return is_id or value.startswith(_URL_STARTS) or is_of_fetch(value)
 
 
 def fields_of_callback(item: Any, callback: str) -> list[str]:

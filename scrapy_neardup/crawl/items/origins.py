@@ -114,7 +114,8 @@ class CarriedValues:
         values = item_values(item)
         flags = tuple(flags_held_by(item, self.flags)) if self.flags else ()
         if not (self.values or self.keys or self.origins):
-            return ItemParts((), tuple(values), 0, weight_of(values), {}, flags)
+            may_be = len(flags) < len(self.flags)
+            return ItemParts((), tuple(values), 0, weight_of(values), {}, flags, may_be)
         urls = {origin.url.casefold() for origin in self.origins}
         held = [value for value in held_by(values, self.values) if value not in urls]
         others = [value for value in values if value not in urls]
@@ -127,7 +128,9 @@ class CarriedValues:
             held = [url for url in self.values if url in urls and url in values]
         of_item, of_others = weight_of(values), weight_of(held)
         rest = tuple(value for value in others if value not in held)
-        return ItemParts(tuple(held), rest, of_others, max(0, of_item - of_others), within, flags)
+        may_be = len(flags) < len(self.flags) or not urls.union(held).issuperset(self.values)
+        own = max(0, of_item - of_others)
+        return ItemParts(tuple(held), rest, of_others, own, within, flags, may_be)
 
     def origins_of(self, parts: ItemParts) -> list[Origin]:
         """Return the known pages that gave the carried values, the one that gave most first."""
@@ -150,6 +153,8 @@ class ItemParts:
     :ivar own: number of characters of the other values.
     :ivar within: the longer text that came with the request, of those values that are part of one.
     :ivar flags: truth values, ``None`` and empty texts that came with the request, with names.
+    :ivar may_be_rewritten: whether something came with the request that the item does not hold as
+        it is, so that other values may have been made of it.
     """
 
     held: tuple[str, ...]
@@ -158,11 +163,16 @@ class ItemParts:
     own: int
     within: Mapping[str, str]
     flags: tuple[str, ...] = ()
+    may_be_rewritten: bool = False
 
     @property
     def told_apart_by(self) -> tuple[str, ...]:
         """What came with the request, and tells the item from others of equal pages."""
         return (*self.held, *self.flags)
+
+    def told_by(self, *flags: str) -> ItemParts:
+        """Return these parts, and more that tells the item apart."""
+        return replace(self, flags=(*self.flags, *flags))
 
 
 def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> CarriedValues:
