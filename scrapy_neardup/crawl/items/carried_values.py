@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from html import unescape
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -156,18 +156,17 @@ def values_within(
     """
     carried = list(islice(carried, _MAX_SEARCHED_VALUES))
     left = dict.fromkeys(item_values).keys() - set(carried)
+    sizes = accumulate(map(len, carried))
+    searched = [text for text, n in zip(carried, sizes, strict=True) if n <= _MAX_SEARCHED_CARRIED]
+    contents = [(text, *_contents_of(text)) for text in searched if left]
+    # Most values are in no text, and each would be looked for in all of them.
+    everything = "\n".join(whole for _, _, whole in contents)
+    left = {value for value in left if value in everything}
     found: dict[str, str] = {}
-    n_searched = 0
-    for text in carried:
-        n_searched += len(text)
-        if not left or n_searched > _MAX_SEARCHED_CARRIED:
-            break
-        shortest = min(map(len, left))
-        if len(text) > shortest:
-            parts, whole = _contents_of(text)
-            taken = [value for value in left if value in parts or is_within(value, whole)]
-            found.update(dict.fromkeys(taken, text))
-            left -= set(taken)
+    for text, parts, whole in contents:
+        taken = [value for value in left if value in parts or is_within(value, whole)]
+        found.update(dict.fromkeys(taken, text))
+        left -= set(taken)
     if not found:
         return found
     page = shown()
