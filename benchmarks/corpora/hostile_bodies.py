@@ -14,6 +14,12 @@ def html(body: str, head: str = "<title>Hostile</title>") -> bytes:
     return f"<html><head>{head}</head><body>{body}</body></html>".encode("utf-8", "surrogatepass")
 
 
+def long_title(parts: int) -> bytes:
+    """A page whose title has many parts, each with a version of something."""
+    title = " | ".join(f"w{n} 1.{n}" for n in range(parts))
+    return html(f"<h1>The ferry</h1><p>{FERRY}</p><p>{MUSEUM}</p>", f"<title>{title}</title>")
+
+
 def with_article(markup: str) -> bytes:
     """The markup and an ordinary article behind it."""
     return html(f"{markup}<article><h1>The ferry</h1><p>{FERRY}</p><p>{MUSEUM}</p></article>")

@@ -262,6 +262,12 @@ PAGES: dict[str, HostilePage] = {
     "open-titles-1e5": HostilePage(
         partial(bodies.unclosed, "<title>", 10**5), UTF8, "titles begin", large=True
     ),
+    "titles-5e4": HostilePage(
+        partial(bodies.long_title, 50_000),
+        UTF8,
+        "each part of a title is compared with each",
+        large=True,
+    ),
     "open-script": HostilePage(partial(bodies.unclosed, "<script>"), UTF8, "all is script"),
     "open-textarea": HostilePage(
         partial(bodies.unclosed, "<textarea>"), UTF8, "all is a form's text"

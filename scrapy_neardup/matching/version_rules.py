@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..signatures.signature import PageSignature
-from ..text.titles import is_other_version, name_other_versions
+from ..text.titles import name_other_versions
 from .site_boilerplate import Boilerplates
 from .value_rules import each_adds_values, few_are_renamed
 
@@ -49,9 +49,8 @@ def are_renamed_versions(
     shared = tuple(names & other_names)
     if not (titles.own_words(shared) and other_titles.own_words(shared)):
         return False
-    return few_are_renamed(page, other) and any(
-        is_other_version(part, other_part)
-        and not (titles.own_parts((part,)) or other_titles.own_parts((other_part,)))
-        for part in page.title
-        for other_part in other.title
+    of_site, of_other_site = (
+        tuple(part for part in each.title if not of.own_parts((part,)))
+        for each, of in ((page, titles), (other, other_titles))
     )
+    return few_are_renamed(page, other) and name_other_versions(of_site, of_other_site)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import accumulate
 
 import regex
@@ -56,6 +58,9 @@ NEGATIONS = frozenset(
 
 #: Titles of more parts than this are only compared for equality.
 MAX_PARTS = 16
+#: Characters and parts of a title that are kept; one part stands for all that is cut off. A title
+#: is held in memory of each stored page, and compared with those of many others.
+MAX_KEPT_CHARS, MAX_KEPT_PARTS = 1000, 32
 
 #: The version of how titles are cut and which signs they have, for the recipe.
 VERSION = "titles-6"
@@ -120,14 +125,30 @@ _SIGNS = regex.compile(
 )
 #: A sign as it stands behind the words of a part.
 _SIGN = regex.compile(r"(?=.*[^\p{L}\p{N}\p{M}'’.-]|[-+]\p{N}$).+", regex.VERSION1)
+_AS_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 #: Dashes that copies use as a minus.
 _MINUS = str.maketrans("−–", "--", " ")
 
 
 def title_parts(title: str) -> list[str]:
-    """Split a title at its separators, and return the parts normalised."""
-    parts: list[str] = _SEPARATOR.split(_OPEN_END.sub("", normalize(title)))
-    return parts
+    """Split a title at its separators, and return the parts normalised.
+
+    The last part of a title that is too long is a digest of all that was cut off, so two long
+    titles differ if they differ only there.
+    """
+    title = _OPEN_END.sub("", normalize(title))
+    kept, cut = title[:MAX_KEPT_CHARS], title[MAX_KEPT_CHARS:]
+    parts: list[str] = _SEPARATOR.split(kept)
+    if not cut and len(parts) <= MAX_KEPT_PARTS:
+        return parts
+    cut = "\n".join([*parts[MAX_KEPT_PARTS:], cut])
+    return [*parts[:MAX_KEPT_PARTS], _digest_word(cut)]
+
+
+def _digest_word(text: str) -> str:
+    """Return a digest that is one word for each tokenizer, without digits: these are numbers."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return digest.translate(_AS_LETTERS)
 
 
 def title_of(parts: Iterable[Iterable[str]]) -> Title:
@@ -192,10 +213,10 @@ def is_other_version(part: Segment, other: Segment) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _versions_in(part: Segment) -> tuple[list[str], frozenset[str]]:
+def _versions_in(part: Segment) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the versions that a part of a title names, and its other words."""
     text = " ".join(part)
-    return _VERSION.findall(text), frozenset(_VERSION.sub("", text).split())
+    return tuple(_VERSION.findall(text)), frozenset(_VERSION.sub("", text).split())
 
 
 def without_names(title: Title) -> Title:
@@ -204,8 +225,20 @@ def without_names(title: Title) -> Title:
 
 
 def name_other_versions(title: Title, other: Title) -> bool:
-    """Return whether two titles have parts for which :func:`is_other_version` is true."""
-    return any(is_other_version(part, each) for part in title for each in other)
+    """Return whether two titles have parts for which :func:`is_other_version` is true.
+
+    To compare each part with each would take long for titles of many parts.
+    """
+    beside: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for versions, words in map(_versions_in, other):
+        for word in words if versions else ():
+            beside[word].add(versions)
+    return bool(beside) and any(
+        beside[word] - {versions}
+        for versions, words in map(_versions_in, title)
+        if versions
+        for word in words & beside.keys()
+    )
 
 
 def may_be_one(title: Title, other: Title) -> bool:

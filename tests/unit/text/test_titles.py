@@ -9,11 +9,14 @@ import pytest
 
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.text.titles import (
+    MAX_KEPT_CHARS,
+    MAX_KEPT_PARTS,
     MAX_PARTS,
     Title,
     is_other_version,
     is_within,
     may_be_one,
+    name_other_versions,
     signs,
     title_of,
     title_parts,
@@ -256,3 +259,61 @@ def test_parts_that_name_two_versions_of_one_thing(one, other, is_one):
     first, second = tuple(one.split()), tuple(other.split())
     assert is_other_version(first, second) is is_one
     assert is_other_version(second, first) is is_one
+
+
+#: Titles that are too long: of many parts, of many words, and of one word.
+LONG = [" | ".join(f"part {n}" for n in range(40_000)), "a kettle " * 60_000, "a" * 500_000]
+
+
+@pytest.mark.parametrize("text", [*LONG, "茶叶" * 250_000, "a+ #b " * 80_000])
+def test_little_is_kept_of_a_long_title(text):
+    for each in (
+        title(text),
+        Signer(secret=b"s" * 16).sign_text("http://a.example/", "t", text).title,
+    ):
+        assert len(each) <= MAX_KEPT_PARTS + 1
+        assert sum(len(word) for part in each for word in part) < 2 * MAX_KEPT_CHARS
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_long_titles_that_differ_only_in_what_is_cut_off_differ(text):
+    assert title(text) == title(text)
+    others = title(f"{text} blue"), title(f"{text} | blue"), title(f"{text} 7")
+    assert len({title(text), *others}) == 4
+    for other in others:
+        assert not may_be_one(title(text), other)
+        assert not name_other_versions(title(text), other)
+
+
+def test_a_title_that_is_not_too_long_is_kept():
+    parts = [f"part {n}" for n in range(MAX_KEPT_PARTS)]
+    assert list(map(str.strip, title_parts(" | ".join(parts)))) == parts
+    assert title_parts("a" * MAX_KEPT_CHARS) == ["a" * MAX_KEPT_CHARS]
+
+
+@pytest.mark.parametrize("part", ["w{0} 1 {1}", "w{2} 1 7", "w{0} part"])
+def test_versions_are_compared_in_time_that_grows_with_the_titles(part):
+    one, other = (
+        tuple(tuple(part.format(n, n % 99, even).split()) for n in range(even, 6000, 2))
+        for even in (0, 1)
+    )
+    start = monotonic()
+    name_other_versions(one, other)
+    assert monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Ferries | Guide 1 2", "Ferries | Guide 2 0 1", True),
+        ("Guide 1 2 | Ferries", "Ferries | Guide 2 0 1", True),
+        ("Ferries | Guide 1 2", "Ferries | Guide 1 2", False),
+        ("Ferries | Guide 1 2", "Ferries | Manual 2 0 1", False),
+        ("Ferries | Guide 1 2", "Ferries | Guide", False),
+        ("Guide 1 2 | Guide 1 3", "Guide 1 2", True),
+        ("", "", False),
+    ],
+)
+def test_titles_that_name_other_versions(one, other, expected):
+    assert name_other_versions(title(one), title(other)) is expected
+    assert name_other_versions(title(other), title(one)) is expected
