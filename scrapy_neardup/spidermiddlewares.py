@@ -42,6 +42,12 @@ class NearDupSpiderMiddleware:
             self._runs[response] = CallbackRun()
             self._runs[response].start()
 
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Note that a callback failed that is no generator: it has no output to be processed."""
+        if (run := self._runs.pop(response, None)) is not None:
+            run.stop()
+            self._judge.pass_page(Reason.CALLBACK_FAILED, response)
+
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:

@@ -114,6 +114,39 @@ def test_a_canonical_page_that_is_none_loses_nothing(outcome):
     assert crawl.counts("held/") == {"pages": 1}
 
 
+class FailingAtOnce(CrawlSpider):
+    """Its callback fails before there is any output to iterate over."""
+
+    def parse(self, response: Response) -> Any:
+        if response.url.endswith("/ferry"):
+            raise ZeroDivisionError
+        return super().parse(response)
+
+
+class FailingInCoroutine(CrawlSpider):
+    async def parse(self, response: Response) -> Any:  # type: ignore[override]
+        if response.url.endswith("/ferry"):
+            raise ZeroDivisionError
+        return list(super().parse(response))
+
+
+@pytest.mark.parametrize("spider", [FailingAtOnce, *slowly(FailingInCoroutine)])
+def test_a_page_does_not_wait_for_a_canonical_page_whose_callback_failed(spider):
+    pages: Pages = {"/print": PRINT, "/ferry": Answer(slow(CANONICAL, 0.5)), "/": HUB}
+    with serving(pages) as site:
+        # It would wait until the test is stopped.
+        crawl = crawled(
+            site,
+            "/",
+            CONCURRENT_REQUESTS=1,
+            NEARDUP_MAX_WAIT=100_000,
+            spider=f"{__name__}.{spider.__name__}",
+        )
+    assert "print" in crawl.stored
+    assert crawl.counts("held/") == {"pages": 1}
+    assert crawl.counts("skipped/") == {"callback_failed": 1}
+
+
 def test_a_canonical_page_that_robots_forbid_loses_nothing():
     robots = "User-agent: *\nDisallow: /ferry\n"
     pages: Pages = {"/print": PRINT, "/ferry": PRINT, "/robots.txt": robots, "/": HUB}
