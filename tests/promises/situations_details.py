@@ -285,6 +285,16 @@ _CHOICES = {
         "<label><input type=radio name=s value=2>XXL</label></fieldset>"
     ),
     "numbers": "<p id=sizes><button>VALUE</button><button>58</button></p>",
+    "one_of_many_words": (
+        "<select name=size>"
+        + "".join(f"<option>UK {n} / EU {n + 33}</option>" for n in range(3, 14))
+        + "<option>VALUE</option></select>"
+    ),
+    "one_of_a_hundred": (
+        "<select name=size>"
+        + "".join(f"<option>Number {n}</option>" for n in range(100))
+        + "<option>VALUE</option></select>"
+    ),
 }
 
 

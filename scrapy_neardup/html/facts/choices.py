@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from lxml.html import HtmlElement
 
 from .content import Content, Stated, line_text
 from .lines_beside import line_beside
-from .told_lines import told
+from .told_lines import is_passage, told, told_within
 
 #: Names of what a ware may have several of, in classes and names of its list of choices.
 _OF_CHOICE = re.compile(
@@ -26,8 +26,8 @@ _OF_CHOICE = re.compile(
     re.IGNORECASE,
 )
 _NAMES = ("class", "id", "name", "aria-label", "data-option", "data-attribute")
-#: So many choices are looked at, and of each list so many; so many elements around one may name it.
-_MAX_LOOKED_AT, _MAX_CHOICES, _MAX_AROUND = 400, 40, 4
+#: So many choices are looked at, and so many elements around one may name its list.
+_MAX_LOOKED_AT, _MAX_AROUND = 400, 4
 _CHOICES = ("option", "button", "label")
 
 
@@ -43,11 +43,25 @@ def choices(content: Content) -> Iterator[Stated]:
             lists[found[0]].append(text)
             labels[found[0]] = found[1]
     for each, texts in lists.items():
-        if len(texts) > 1 and not content.is_of_another(each):
-            line = " ".join(dict.fromkeys(texts[:_MAX_CHOICES]))
-            value = told(line) if any(map(str.isalpha, line)) else line
-            if value is not None:
-                yield line_beside(each, f"choice {labels[each]}", value)
+        value = _told([*dict.fromkeys(texts)])
+        if value is not None and len(texts) > 1 and not content.is_of_another(each):
+            yield line_beside(each, f"choice {labels[each]}", value)
+
+
+def _told(texts: Sequence[str]) -> str | None:
+    """Return what choices say that is the same in each copy of a page, in one line, if anything."""
+    line = " ".join(texts)
+    if not any(map(str.isalpha, line)):
+        return line
+    if not is_passage(line):
+        return told(line)
+    # A long list is no passage: what is asked of a line is asked of each choice.
+    said = (_told_in(text) if any(map(str.isalpha, text)) else text for text in texts)
+    return " ".join(filter(None, said)) or None
+
+
+def _told_in(text: str) -> str | None:
+    return told_within(text) if is_passage(text) else told(text)
 
 
 def _named_list(element: HtmlElement) -> tuple[HtmlElement, str] | None:

@@ -8,6 +8,9 @@ from scrapy_neardup import NearDupDetector
 from tests.support.texts import FERRY
 
 SELECT = "<select name={}><option>Choose</option><option>{}</option></select>"
+#: Longer than any line that says something beside a text.
+MANY = "".join(f"<option>{n} May 2026</option>" for n in range(2, 14))
+LONG = f"<select name=edition>{MANY}<option>{{}}</option></select>"
 RELATED = (
     "<div class=related><div class=card><a href=/2>Coat</a><p class=sizes><button>{0}</button>"
     "<button>Other</button></p></div></div>"
@@ -22,6 +25,11 @@ RELATED = (
         (SELECT.replace("{}", "taille", 1), ("38", "40"), False),
         ("<ul class=swatches><li><button>{}</button><li><button>X</button></ul>", "SM", False),
         ("<p id=Farbe><label>{}</label><label>X</label></p>", ("Rot", "Blau"), False),
+        (LONG, ("20 May 2026", "21 May 2026"), False),
+        (LONG, ("Evening course", "Morning course"), False),
+        (LONG, ("Linen, " * 20 + "washed", "Linen, " * 20 + "raw"), False),
+        (LONG, ("Friday (3 left)", "Friday (9 left)"), True),
+        (LONG, ("Welcome, Anna", "Welcome, Paul"), True),
         # one copy without a choice; how many; a language; in what order; of another page
         ("<p id={0}><label>{0}</label><label>X</label></p>", ("size", "form"), True),
         (SELECT.replace("{}", "quantity", 1), ("2", "3"), True),
