@@ -53,8 +53,7 @@ def find_original_by(
     def first_of(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int] | None:
         for place in np.flatnonzero(places & may_match).tolist():
             original = source.page(near[place].number)
-            # Two sites may have one digest.
-            if rule.scope == "all" or original.site == page.site:
+            if _in_scope(page, original, rule):
                 return _duplicate(page, original, near[place].similarity), place
         return None
 
@@ -80,10 +79,18 @@ def _may_match(
     return may_match
 
 
+def _in_scope(page: PageSignature, other: PageSignature, rule: Rule) -> bool:
+    """Return whether two pages, or two fields of items, are in scope.
+
+    Two sites may have one digest in the summaries.
+    """
+    is_of_scope = rule.scope == "all" or page.site == other.site
+    return is_of_scope and not page.is_other_kind(other)
+
+
 def _are_comparable(method: Method, a: PageSignature, b: PageSignature, rule: Rule) -> bool:
     """Return whether two pages are in scope and have enough text."""
-    in_scope = rule.scope == "all" or a.site == b.site
-    return in_scope and has_enough(a, method, rule) and has_enough(b, method, rule)
+    return _in_scope(a, b, rule) and has_enough(a, method, rule) and has_enough(b, method, rule)
 
 
 def compare_by(method: Method, a: PageSignature, b: PageSignature, rule: Rule) -> Match | None:

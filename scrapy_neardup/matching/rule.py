@@ -116,7 +116,8 @@ class Rule:
         outcome = self._compare_texts(page, other, boilerplates)
         if not isinstance(outcome, Match):
             return outcome
-        if page.is_other_fragment(other) or _states_more(page, other, outcome):
+        is_other = page.is_other_kind(other) or page.is_other_fragment(other)
+        if is_other or _states_more(page, other, outcome):
             return Mismatch(Reason.PARTS_DIFFER)
         return outcome
 

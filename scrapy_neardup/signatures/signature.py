@@ -209,6 +209,15 @@ class PageSignature:
         same_text = self.shown_digest[SHOWN] == other.shown_digest[SHOWN]
         return same_text and self._has_other_parts(other)
 
+    def is_other_kind(self, other: PageSignature) -> bool:
+        """Return whether one is a whole page and the other a field of an item.
+
+        They say different things of one page: the item may have other fields by now, and the page
+        other items. What is only a text may be either.
+        """
+        is_known = bool(self.shown_digest and other.shown_digest)
+        return is_known and self.is_fragment != other.is_fragment
+
     def is_other_fragment(self, other: PageSignature) -> bool:
         """Return whether both are fragments whose other content differs, whatever their texts are.
 

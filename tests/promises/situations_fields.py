@@ -6,7 +6,7 @@ from typing import Any
 
 from scrapy.http import Response
 
-from tests.promises.harness import Answer, Asked, PromiseSpider, Run, Site, situation
+from tests.promises.harness import Answer, Asked, PromiseSpider, Run, Site, situation, words
 from tests.promises.situations_details import DESCRIPTION
 
 #: The same text in two wares, which hold something else.
@@ -109,3 +109,58 @@ def items_whose_field_holds_something_else_on_the_second_day(site: Site) -> Any:
         "NEARDUP_ITEM_FIELD": "html",
     }
     return [Run(Wares, **settings), Run(Wares, **settings)]
+
+
+class Titles(PromiseSpider):
+    """The titles of wares, each of which has a page."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        if title := response.css("h1::text").get():
+            yield self.ware(title, response.css("p::text").get())
+        yield from self.links(response)
+
+    def ware(self, title: str, text: str | None) -> dict[str, str | None]:
+        return {"content": title}
+
+
+class Texts(Titles):
+    """What is said of the same wares, a field that the items had not before."""
+
+    def ware(self, title: str, text: str | None) -> dict[str, str | None]:
+        return {"content": f"text of {title}", "text": text}
+
+
+#: Which spiders of one namespace run after each other.
+_KINDS = {
+    "by_page_and_then_by_a_field": (Titles, Texts),
+    "by_a_field_and_then_by_page": (Texts, Titles),
+}
+
+
+def _add_kinds() -> None:
+    for name, spiders in _KINDS.items():
+
+        def build(site: Site, spiders: tuple[type[Titles], ...] = spiders) -> Any:
+            for n in range(8):
+                title = f"Ware {words(2, n)}"
+                site.put(
+                    f"/ware/{n}", f"<title>{title}</title><h1>{title}</h1><p>{words(120, n)}</p>"
+                )
+            site.index()
+            store = f"sqlite:///{site.folder}/seen.sqlite"
+            fields = {Titles: None, Texts: "text"}
+            return [
+                Run(
+                    spider,
+                    NEARDUP_STORE=store,
+                    NEARDUP_NAMESPACE="shop",
+                    NEARDUP_ITEM_FIELD=fields[spider],
+                )
+                for spider in spiders
+            ]
+
+        build.__name__ = f"wares_that_are_judged_{name}"
+        situation(contents=16)(build)
+
+
+_add_kinds()

@@ -225,6 +225,22 @@ class StoreTests(StoreContract):
         titles = detector.store.boilerplates.of("a.example").titles
         assert titles.own_parts((("article", "77"), ("daily",))) == (("article", "77"),)
 
+    def test_fields_of_items_are_compared_with_fields_and_pages_with_pages(self, store, detector):
+        """As when a spider that judges pages and one that judges items share the store."""
+        url, html = "https://a.example/", f"<html><body><p>{FERRY}</p><p>{MUSEUM}</p>"
+
+        def field(path: str) -> Verdict:
+            page = detector.signer.fragment_page(f"{url}{path}", f"{FERRY} {MUSEUM}")
+            return met(store, detector.signer.sign(page)[0], Rule())
+
+        def whole(path: str) -> Verdict:
+            return met(store, detector.signature(url=f"{url}{path}", html=html), Rule())
+
+        assert [whole("1").kind, field("1#item-1").kind] == ["new", "new"]
+        assert whole("2").duplicate_of == f"{url}1"
+        assert field("2#item-1").duplicate_of == f"{url}1#item-1"
+        assert [whole("1").kind, field("1#item-1").kind] == ["revisit", "revisit"]
+
     def test_of_many_alike_one_is_new(self, store, detector):
         words = article(500)
         copies = [words, *(replaced(words, 0.004, seed) for seed in range(20))]

@@ -17,6 +17,7 @@ from scrapy_neardup.methods import METHODS, Method, open_method
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
 from scrapy_neardup.stores.codec import packed, unpacked
+from tests.support.claims import met
 from tests.support.own_methods import Within
 from tests.support.texts import FERRY, MUSEUM, TEA, article, page, replaced
 
@@ -113,6 +114,19 @@ def test_the_most_similar_page_is_the_original_and_of_equals_the_oldest():
     assert said(judge.check(url="d", text="number 9")) == ("duplicate", "method", "b")
     assert said(judge.check(url="e", text="number 8")) == ("duplicate", "method", "b")
     assert said(judge.check(url="f", text="number 7")) == ("duplicate", "method", "c")
+
+
+def test_a_field_of_an_item_and_a_page_are_two():
+    judge = detector("words")
+    [field] = judge.signer.sign(judge.signer.fragment_page("https://a.example/#item-1", FERRY))
+    whole = judge.signature(url="https://a.example/", html=page(FERRY, "Ferry"))
+    copy = judge.signature(url="https://a.example/copy", html=page(FERRY, "Ferry"))
+    assert judge.compare(field, whole) is None
+    assert judge.compare(whole, copy) is not None
+    judge.store.add(whole)
+    [again] = judge.signer.sign(judge.signer.fragment_page("https://a.example/#item-2", FERRY))
+    kinds = [met(judge.store, each, judge.rule).kind for each in (field, copy, again)]
+    assert kinds == ["new", "duplicate", "duplicate"]
 
 
 def test_the_recipe_names_the_method_and_its_parameters():

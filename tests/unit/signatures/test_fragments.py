@@ -142,6 +142,18 @@ def test_signatures_of_fields_that_were_made_without_what_they_hold_are_refused(
         Rule().compare(signed(FERRY), before, MemoryStore(SECRET).boilerplates)
 
 
-def test_a_field_and_a_page_of_one_text_may_still_be_one():
-    page = SIGNER.sign_text("https://a.example/", FERRY)
-    assert isinstance(Rule().compare(signed(FERRY), page, MemoryStore(SECRET).boilerplates), Match)
+def test_a_field_and_a_text_may_be_one():
+    text = SIGNER.sign_text("https://a.example/", FERRY)
+    assert isinstance(Rule().compare(signed(FERRY), text, MemoryStore(SECRET).boilerplates), Match)
+
+
+@pytest.mark.parametrize("url", ["https://a.example/", "https://b.example/"])
+def test_a_field_and_a_page_are_two(url):
+    """The item may have other fields than those that were stored for the page."""
+    html = f"<html><body><p>{FERRY}</p><p>{MUSEUM}</p></body></html>"
+    boilerplates = MemoryStore(SECRET).boilerplates
+    field, whole = signed(f"<p>{FERRY}</p><p>{MUSEUM}</p>"), SIGNER.sign_html(url, html)
+    assert field.text_digest == whole.text_digest
+    for one, other in (field, whole), (whole, field):
+        assert Rule().compare(one, other, boilerplates).reason == "parts_differ"
+        assert Rule(min_similarity=0).compare(one, other, boilerplates).reason == "parts_differ"
