@@ -59,17 +59,25 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
         hashes = np.concatenate([hashes[: n_kept - 1], others])
     own = _codes_of_fields(fact for fact in facts if fact.is_field and not fact.is_around)
     around = _codes_of_fields(fact for fact in facts if fact.is_around and not fact.is_line)
-    lines = _codes_of_fields(fact for fact in facts if fact.is_line) + _LINE
+    lines = _codes_of_fields(fact for fact in facts if fact.is_line and not fact.is_minor) + _LINE
+    minor = _codes_of_fields(fact for fact in facts if fact.is_minor) + _LINE
     codes = [
         # A label of the page may have the same name.
         _codes_of_headings(_hashes_of(in_title[:1])) + _IN_TITLE,
         _codes_of_headings(headings),
         _first_bits(hashes, 32 - _KIND_BITS) * _KINDS + np.uint64(_OTHER),
-        np.sort(np.concatenate([own, np.setdiff1d(around, own)])[:MAX_FIELDS]),
-        lines[:MAX_LINES],
+        _with_others(own, around, MAX_FIELDS),
+        _with_others(lines, minor, MAX_LINES),
         np.array([in_heading] if in_heading else [], np.uint64) * _KINDS + np.uint64(_PARTS),
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
+
+
+def _with_others(
+    codes: npt.NDArray[np.uint64], others: npt.NDArray[np.uint64], limit: int
+) -> npt.NDArray[np.uint64]:
+    """Return codes, and the others if these leave room, in ascending order."""
+    return np.sort(np.concatenate([codes, np.setdiff1d(others, codes)])[:limit])
 
 
 def _hashes_of(facts: Iterable[Fact]) -> npt.NDArray[np.uint64]:

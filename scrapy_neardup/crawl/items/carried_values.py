@@ -13,14 +13,15 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from html import unescape
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import xxhash
+from lxml import etree
 from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
@@ -48,11 +49,10 @@ _MAX_SEARCHED_CARRIED = 500_000
 _MAX_READ = 32
 #: What an element says; classes and styles are the page's design.
 _SAID = "descendant-or-self::*/@*[not(contains('|class|id|style|', concat('|', name(), '|')))]"
-#: What a page says of itself; links and choices name other pages as well.
-_SAID_OF_ITSELF = (
-    "//text()[not(ancestor::a or ancestor::nav or ancestor::option)] | "
-    "//@*[not(parent::a or parent::option)]"
-)
+#: Elements whose texts, and those whose attributes, name other pages as well.
+_OF_OTHERS, _WITH_OTHERS = frozenset(["a", "nav", "option"]), frozenset(["a", "option"])
+#: Places of a value that are looked at one by one.
+_MAX_PLACES = 50
 #: Characters of an item's text that are searched.
 _MAX_SEARCHED_TEXT = 100_000
 
@@ -192,13 +192,35 @@ def shown_by(response: Response) -> str:
     if response not in _shown:
         try:
             is_markup = response.selector.type in {"html", "xml"}
-            texts = response.xpath(_SAID_OF_ITSELF).getall() if is_markup else [response.text]
+            texts = _said_of_itself(response.selector.root) if is_markup else [response.text]
+            _shown[response] = folded(" ".join(texts))
         except Exception:
             # Middlewares may set any class of response, and the page must not be lost.
             logger.debug("Cannot read the text of %s", response, exc_info=True)
-            texts = []
-        _shown[response] = folded(" ".join(texts))
+            _shown[response] = ""
     return _shown[response]
+
+
+def _said_of_itself(root: etree._Element) -> Iterator[str]:
+    """Yield the texts and attributes of a page but for those of links, menus and choices.
+
+    XPath takes ten times as long for the same.
+    """
+    n_around = 0
+    # libxml2 parses some broken pages as several roots.
+    roots = chain([root], root.itersiblings(tag=etree.Element))
+    walks = (etree.iterwalk(each, events=("start", "end", "comment", "pi")) for each in roots)
+    for event, element in chain.from_iterable(walks):
+        if event == "start":
+            if element.tag not in _WITH_OTHERS:
+                yield from element.values()
+            n_around += element.tag in _OF_OTHERS
+            text = element.text
+        else:
+            n_around -= element.tag in _OF_OTHERS
+            text = element.tail
+        if text and not n_around:
+            yield text
 
 
 def is_stated(held: Collection[str], shown: str) -> bool:
@@ -252,10 +274,13 @@ def is_within(value: str, text: str, shortest: int = MIN_CONTAINED) -> bool:
         return False
     if len(value) > _MIN_LONG:
         return value in text
-    # To compile a regular expression for each value would take longer.
+    # To compile a regular expression for each value would take longer, unless it is part of many
+    # longer words.
     is_word_at_start, is_word_at_end = map(_is_ascii_word, (value[0], value[-1]))
-    start = text.find(value)
+    start, n_found = text.find(value), 0
     while start >= 0:
+        if (n_found := n_found + 1) > _MAX_PLACES:
+            return _as_words(value).search(text, start) is not None
         end = start + len(value)
         goes_on = (is_word_at_start and _is_ascii_word(text[start - 1 : start])) or (
             is_word_at_end and _is_ascii_word(text[end : end + 1])
@@ -264,6 +289,13 @@ def is_within(value: str, text: str, shortest: int = MIN_CONTAINED) -> bool:
             return True
         start = text.find(value, start + 1)
     return False
+
+
+def _as_words(value: str) -> re.Pattern[str]:
+    """Return a regular expression for a value that is no part of a longer ASCII word."""
+    before = r"(?<![0-9A-Za-z])" if _is_ascii_word(value[0]) else ""
+    behind = r"(?![0-9A-Za-z])" if _is_ascii_word(value[-1]) else ""
+    return re.compile(f"{before}{re.escape(value)}{behind}")
 
 
 def _is_ascii_word(character: str) -> bool:

@@ -26,8 +26,8 @@ _URL_STARTS = ("http://", "https://", "/")
 _IDENTIFIER = re.compile(r"(?=.*\d)[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Characters of values that stand on any page.
 _MAX_COMMON = 2
-#: Values that are looked for, and characters of the carried texts in which they are.
-_MAX_LOOKED_UP, _MAX_CARRIED = 200, 100_000
+#: Values that are looked for, and characters of the page and of carried texts that are searched.
+_MAX_LOOKED_UP, _MAX_SEARCHED = 200, 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def rewritten_parts(
     if not parts.may_be_rewritten:
         return []
     url = unquote(response.url).casefold()
-    texts = " \n ".join(carried.values)[:_MAX_CARRIED]
+    texts = " \n ".join(carried.values)[:_MAX_SEARCHED]
 
     def may_be_of_request(value: str) -> bool:
         if len(value) <= _MAX_COMMON:
@@ -96,7 +96,7 @@ def rewritten_parts(
             return False
         # A page may count its views; a name or a colour it may show among others.
         is_counted = any(map(str.isdigit, value)) and not is_within(value, texts)
-        return not (is_counted and is_within(value, shown_by(response)))
+        return not (is_counted and is_within(value, shown_by(response)[:_MAX_SEARCHED]))
 
     short = [value for value in parts.rest if len(value) <= _MAX_SHORT and not _is_new(value)]
     flags = (f"{name}={value}" for name, value in flags_among(named_parts_of(item)))

@@ -26,8 +26,9 @@ _OF_CHOICE = re.compile(
     re.IGNORECASE,
 )
 _NAMES = ("class", "id", "name", "aria-label", "data-option", "data-attribute")
-#: So many choices are looked at, and so many elements around one may name its list.
-_MAX_LOOKED_AT, _MAX_AROUND = 400, 4
+#: So many choices are looked at, and so many elements around one may name its list, in so many
+#: characters of each attribute.
+_MAX_LOOKED_AT, _MAX_AROUND, _MAX_NAME = 400, 4, 500
 _CHOICES = ("option", "button", "label")
 
 
@@ -67,7 +68,8 @@ def _told_in(text: str) -> str | None:
 def _named_list(element: HtmlElement) -> tuple[HtmlElement, str] | None:
     """Return the element around a choice that says what there is to choose, and what it says."""
     for each in islice(element.iterancestors(), _MAX_AROUND):
-        found = _OF_CHOICE.search(" ".join(filter(None, map(each.get, _NAMES))))
+        named = (each.get(name, "")[:_MAX_NAME] for name in _NAMES)
+        found = _OF_CHOICE.search(" ".join(named))
         if found:
             return each, found[0].lower()
     return None

@@ -73,6 +73,7 @@ class Fact(NamedTuple):
         they differ also if only one of them states it.
     :ivar is_around: is it a field that stands around the page's own content?
     :ivar is_line: is it a field whose label is the name of an element, which readers do not see?
+    :ivar is_minor: is it a line that is kept only if the others leave room?
     """
 
     label: str
@@ -80,6 +81,7 @@ class Fact(NamedTuple):
     is_field: bool = False
     is_around: bool = False
     is_line: bool = False
+    is_minor: bool = False
 
 
 class Stated(NamedTuple):

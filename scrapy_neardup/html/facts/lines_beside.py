@@ -23,7 +23,7 @@ from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, l
 from .labels import date_of_event
 from .lines_above import is_date_of_page
 from .table_rows import Row
-from .told_lines import is_level, is_passage, told, told_within
+from .told_lines import is_level, is_passage, symbols, told, told_within
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
@@ -156,8 +156,10 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
             continue
         for value in values:
             if date_of_event(value) is None or not _has_date_of_page(content, element):
+                # Of these a page may have more than are kept.
+                is_minor = element is content.surroundings or symbols(value) is not None
                 for names in _names(element, value):
-                    yield line_beside(element, names, value)
+                    yield line_beside(element, names, value, is_minor=is_minor)
 
 
 def _told(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
@@ -171,9 +173,9 @@ def _told(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
     return line if is_number and _is_for(element, _OF_NUMBER) else told(line)
 
 
-def line_beside(element: HtmlElement, label: str, value: str) -> Stated:
+def line_beside(element: HtmlElement, label: str, value: str, *, is_minor: bool = False) -> Stated:
     """Return a line of an element, under a label that tells it from the other lines of a page."""
-    fact = Fact(label, value, is_field=True, is_around=True, is_line=True)
+    fact = Fact(label, value, is_field=True, is_around=True, is_line=True, is_minor=is_minor)
     return Stated(element, "", value, fact, has_place=True)
 
 
@@ -223,19 +225,21 @@ def _runs(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
 
     Words that are marked are parts of a line; lines that begin with a link are left out.
     """
-    before, pieces, is_left_out = element, [element.text or ""], False
+    before, pieces = element, [element.text or ""]
+    has_text, is_left_out = bool(pieces[0].strip()), False
     for child in chain(element, [None]):
         if child is not None and child.tag in INLINE:
             is_used = any(map(_is_used, child.iter()))
-            is_left_out = is_left_out or (is_used and not "".join(pieces).strip())
+            is_left_out = is_left_out or (is_used and not has_text)
             pieces.append("" if is_used else line_text(child) or "")
         elif child is None or child.tag not in _WITHIN_LINE or child.tag == "br":
             if (line := " ".join(" ".join(pieces).split())) and not is_left_out:
                 yield before, line
-            pieces, is_left_out = [], False
+            pieces, has_text, is_left_out = [], False, False
         if child is not None:
             before = child
             pieces.append(child.tail or "")
+            has_text = has_text or any(map(str.strip, pieces[-2:]))
 
 
 def _only_link(content: Content, element: HtmlElement) -> list[str]:

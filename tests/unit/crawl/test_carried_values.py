@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
+import re
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -25,6 +26,7 @@ from scrapy_neardup.crawl.items.carried_values import (
     flags_carried_by,
     held_by,
     is_stated,
+    is_within,
     shown_by,
     weight_of,
 )
@@ -445,3 +447,29 @@ def test_many_flags_take_time_in_proportion_to_their_number():
     # Arguments of other names count in any field.
     assert len(carried.parts_of({"rows": others}).flags) == 90_000
     assert monotonic() - start < 10
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Kettle<a href=/>Teapot<img alt=Pot></a>steel<nav id=n>Home<b>Grill</b></nav>end",
+        "<p>Kettle<!-- no --> steel<?pi no?> grey<a><a>Pot</a></a> 9 <option value=M>M</option>",
+        "<a>Pot<nav>Home</nav></a>end</html><html lang=en><p>again</html>",
+    ],
+)
+def test_what_a_page_says_of_itself_is_what_xpath_finds(html):
+    page = HtmlResponse("http://a.example/", body=html.encode(), encoding="utf-8")
+    said = page.xpath(
+        "//text()[not(ancestor::a or ancestor::nav or ancestor::option)] | "
+        "//@*[not(parent::a or parent::option)]"
+    )
+    assert shown_by(page) == " ".join(" ".join(said.getall()).split()).casefold()
+
+
+@pytest.mark.parametrize("value", ["12", "a1", "€ 1", "1.", "1 2"])
+@given(text=st.text("12a.€ ", max_size=60), times=st.sampled_from([1, 200]))
+def test_a_value_within_a_text_is_no_part_of_a_longer_word(value, text, times):
+    before = r"(?<![0-9A-Za-z])" if value[0] in "12a" else ""
+    behind = r"(?![0-9A-Za-z])" if value[-1] in "12a" else ""
+    expected = re.search(f"{before}{re.escape(value)}{behind}", text * times)
+    assert is_within(value, text * times, shortest=1) == (expected is not None)

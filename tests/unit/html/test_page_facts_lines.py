@@ -144,6 +144,18 @@ def test_lines_in_no_element_but_the_body(body, expected):
     assert (len(found) if isinstance(expected, int) else found) == expected
 
 
+@pytest.mark.parametrize("name", ["", *(f" class=c{number}" for number in range(8))])
+def test_lines_in_no_element_leave_room_for_others(name):
+    def signed_with(address: str) -> PageSignature:
+        loose = "".join(f"Leaflet {number}a<hr>" for number in range(2 * MAX_LINES))
+        body = f"<h1>Flat</h1><p>{FERRY}</p>{loose}<p class=address>{address}</p>"
+        detector = NearDupDetector(store=MemoryStore(secret=b"0" * 16), extractor=ferry)
+        html = f"<title>Flat</title><body{name}>{body}</body>"
+        return detector.signature(url="https://a.example/", html=html)
+
+    assert fields_differ(signed_with("12 High Street"), signed_with("34 Low Road"))
+
+
 def test_a_level_of_prices_counts_within_the_text():
     def levelled(html: str, tree: Any) -> str:
         return f"€€\n★★\n{FERRY}"
