@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from scrapy import Selector
 from scrapy.http import Response
 
 from tests.promises.harness import (
@@ -56,13 +57,23 @@ REWRITTEN: dict[str, tuple[Sequence[Any], Callable[[Any], Any]]] = {
         lambda said: said.split(" / ")[1],
     ),
     "the_size_in_a_label": (["Size M", "Size L", "Size S"], lambda said: said.split()[1]),
+    "the_size_in_a_row_of_html": (
+        ["<i>138</i>&nbsp;cm", "<i>139</i>&nbsp;cm", "<i>140</i>&nbsp;cm"],
+        lambda said: Selector(said).xpath("string()").get("").replace("\xa0", " "),
+    ),
+    "a_price_that_the_page_shows_among_others": (
+        ["138.50", "139.50", "140.50"],
+        float,
+    ),
     "the_number_of_a_size_in_a_label": (
         ["Size 138", "Size 139", "Size 140"],
         lambda said: int(said.split()[1]),
     ),
 }
 #: All pages say this, so the page of a ware does not tell which one it is.
-ALL_OF_THEM = "Available in blue, red and green, S, M and L, 138, 139 and 140."
+ALL_OF_THEM = (
+    "Available in blue, red and green, S, M and L, 138 cm, 139 cm and 140 cm, 138.5, 139.5, 140.5."
+)
 
 
 class Counting(PromiseSpider):

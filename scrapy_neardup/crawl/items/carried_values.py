@@ -51,6 +51,8 @@ _MAX_READ = 32
 _SAID = "descendant-or-self::*/@*[not(contains('|class|id|style|', concat('|', name(), '|')))]"
 #: Elements whose texts, and those whose attributes, name other pages as well.
 _OF_OTHERS, _WITH_OTHERS = frozenset(["a", "nav", "option"]), frozenset(["a", "option"])
+#: Characters of what a page says of itself that are kept.
+_MAX_SHOWN = 500_000
 #: Places of a value that are looked at one by one.
 _MAX_PLACES = 50
 #: Characters of an item's text that are searched.
@@ -161,7 +163,7 @@ def values_within(
     contents = [(text, *_contents_of(text)) for text in searched if left]
     # Most values are in no text, and each would be looked for in all of them.
     everything = "\n".join(whole for _, _, whole in contents)
-    left = {value for value in left if value in everything}
+    left = {value for value in left if is_within(value, everything, shortest=1)}
     found: dict[str, str] = {}
     for text, parts, whole in contents:
         taken = [value for value in left if value in parts or is_within(value, whole)]
@@ -186,14 +188,17 @@ def keys_within(
 
 
 def shown_by(response: Response) -> str:
-    """Return what a page says of itself, folded: its texts and attributes, without links."""
+    """Return what a page says of itself, folded: its texts and attributes, without links.
+
+    Of a long page that is the beginning, so values may seem to be from elsewhere.
+    """
     if not isinstance(response, TextResponse):
         return ""
     if response not in _shown:
         try:
             is_markup = response.selector.type in {"html", "xml"}
             texts = _said_of_itself(response.selector.root) if is_markup else [response.text]
-            _shown[response] = folded(" ".join(texts))
+            _shown[response] = folded(" ".join(texts))[:_MAX_SHOWN]
         except Exception:
             # Middlewares may set any class of response, and the page must not be lost.
             logger.debug("Cannot read the text of %s", response, exc_info=True)
@@ -224,14 +229,13 @@ def _said_of_itself(root: etree._Element) -> Iterator[str]:
 
 
 def is_stated(held: Collection[str], shown: str) -> bool:
-    """Return whether a page shows one of these values itself; true if there are too many.
+    """Return whether a page shows one of these values itself; true if that is too much to look up.
 
     :param held: values that came with the request; URLs do not count.
     """
     values = [value for value in held if not value.startswith(_URL_STARTS)]
-    return len(values) > _MAX_SEARCHED_VALUES or any(
-        is_within(value, shown, shortest=1) for value in values
-    )
+    is_too_much = len(values) > _MAX_SEARCHED_VALUES or len(shown) >= _MAX_SHOWN
+    return is_too_much or any(is_within(value, shown, shortest=1) for value in values)
 
 
 def weight_of(values: Iterable[str]) -> int:
@@ -293,9 +297,11 @@ def is_within(value: str, text: str, shortest: int = MIN_CONTAINED) -> bool:
 
 def _as_words(value: str) -> re.Pattern[str]:
     """Return a regular expression for a value that is no part of a longer ASCII word."""
-    before = r"(?<![0-9A-Za-z])" if _is_ascii_word(value[0]) else ""
+    escaped = re.escape(value)
+    # The value stands first, because a search for a literal is fast.
+    before = rf"(?<![0-9A-Za-z]{escaped})" if _is_ascii_word(value[0]) else ""
     behind = r"(?![0-9A-Za-z])" if _is_ascii_word(value[-1]) else ""
-    return re.compile(f"{before}{re.escape(value)}{behind}")
+    return re.compile(f"{escaped}{before}{behind}")
 
 
 def _is_ascii_word(character: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote
@@ -24,9 +25,10 @@ _MAX_SHORT = 80
 _URL_STARTS = ("http://", "https://", "/")
 #: A UUID, or a hash in hexadecimal digits.
 _IDENTIFIER = re.compile(r"(?=.*\d)[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_DIGITS = re.compile(r"\d+")
 #: Characters of values that stand on any page.
 _MAX_COMMON = 2
-#: Values that are looked for, and characters of the page and of carried texts that are searched.
+#: Values that are looked for, and characters of the carried texts that are searched for words.
 _MAX_LOOKED_UP, _MAX_SEARCHED = 200, 100_000
 
 
@@ -88,19 +90,35 @@ def rewritten_parts(
         return []
     url = unquote(response.url).casefold()
     texts = " \n ".join(carried.values)[:_MAX_SEARCHED]
+    numbers = _carried_numbers(carried.values)
 
     def may_be_of_request(value: str) -> bool:
         if len(value) <= _MAX_COMMON:
             return True  # stands on any page
-        if is_within(value, url):
-            return False
-        # A page may count its views; a name or a colour it may show among others.
-        is_counted = any(map(str.isdigit, value)) and not is_within(value, texts)
-        return not (is_counted and is_within(value, shown_by(response)[:_MAX_SEARCHED]))
+        found = _numbers_in([value])
+        if not found:
+            return is_within(value, texts) or not is_within(value, url)
+        # A page may count its views, but what the request carries is not of the page alone.
+        return found <= numbers or not (
+            is_within(value, url) or is_within(value, shown_by(response))
+        )
 
     short = [value for value in parts.rest if len(value) <= _MAX_SHORT and not _is_new(value)]
     flags = (f"{name}={value}" for name, value in flags_among(named_parts_of(item)))
     return [*filter(may_be_of_request, short[:_MAX_LOOKED_UP]), *short[_MAX_LOOKED_UP:], *flags]
+
+
+def _numbers_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the runs of digits in some texts, of which the zeros around them say nothing.
+
+    So "05.05.2027" has those of "2027-05-05", and "138.50" those of 138.5.
+    """
+    runs = chain.from_iterable(_DIGITS.findall(text) for text in texts)
+    return frozenset(run.strip("0") for run in runs) - {""}
+
+
+#: A page may yield many items.
+_carried_numbers = lru_cache(maxsize=8)(_numbers_in)
 
 
 def _is_new(value: str) -> bool:

@@ -122,12 +122,13 @@ class CarriedValues:
         within = rewritten_values(others, self.values, shown)
         within |= values_within(others, self.values, shown)
         within |= keys_within(others, self.keys, shown)
-        held += (value for value in within if value not in held)
+        held = [*dict.fromkeys((*held, *within))]
         if urls and not held and not any(map(is_text, others)):
             # Nothing but the URL tells this item from those of other pages.
             held = [url for url in self.values if url in urls and url in values]
         of_item, of_others = weight_of(values), weight_of(held)
-        rest = tuple(value for value in others if value not in held)
+        known = frozenset(held)
+        rest = tuple(value for value in others if value not in known)
         may_be = len(flags) < len(self.flags) or not urls.union(held).issuperset(self.values)
         own = max(0, of_item - of_others)
         return ItemParts(tuple(held), rest, of_others, own, within, flags, may_be)
