@@ -59,7 +59,7 @@ REWRITTEN: dict[str, tuple[Sequence[Any], Callable[[Any], Any]]] = {
     "the_size_in_a_label": (["Size M", "Size L", "Size S"], lambda said: said.split()[1]),
     "the_size_in_a_row_of_html": (
         ["<i>138</i>&nbsp;cm", "<i>139</i>&nbsp;cm", "<i>140</i>&nbsp;cm"],
-        lambda said: Selector(said).xpath("string()").get("").replace("\xa0", " "),
+        lambda said: Selector(text=said).xpath("string()").get("").replace("\xa0", " "),
     ),
     "a_price_that_the_page_shows_among_others": (
         ["138.50", "139.50", "140.50"],

@@ -95,13 +95,12 @@ def rewritten_parts(
     def may_be_of_request(value: str) -> bool:
         if len(value) <= _MAX_COMMON:
             return True  # stands on any page
-        found = _numbers_in([value])
-        if not found:
-            return is_within(value, texts) or not is_within(value, url)
+        if is_within(value, url):
+            return is_within(value, texts)
         # A page may count its views, but what the request carries is not of the page alone.
-        return found <= numbers or not (
-            is_within(value, url) or is_within(value, shown_by(response))
-        )
+        found = _numbers_in([value])
+        is_carried = not found or found <= numbers
+        return is_carried or not is_within(value, shown_by(response))
 
     short = [value for value in parts.rest if len(value) <= _MAX_SHORT and not _is_new(value)]
     flags = (f"{name}={value}" for name, value in flags_among(named_parts_of(item)))
