@@ -174,7 +174,12 @@ class PageSpider(Spider):
             yield Request(
                 page.request_url,
                 headers={"X-Page": str(number)},
-                meta={"page": number, "proxy": self._proxy},
+                # The id of the item is the page's, and would tell its copies apart.
+                meta={
+                    "page": number,
+                    "proxy": self._proxy,
+                    "neardup": {"item_origin": "own"},
+                },
                 errback=self.failed,
                 dont_filter=True,
             )
