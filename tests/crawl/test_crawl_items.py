@@ -178,3 +178,42 @@ def test_articles_of_lists_that_are_nearly_equal_are_judged_by_themselves():
     found = sorted(int(path.split("/")[1]) for path in crawl.stored)
     assert sorted(set(found)) == list(range(30))
     assert len(found) == 30
+
+
+@pytest.mark.parametrize("item_origin", ["auto", "own"])
+@pytest.mark.parametrize(
+    ("said", "stat", "reason"),
+    [
+        (("red", "blue"), "differs", "the item holds values of {list} that no item of the orig"),
+        (("5.5.2027", "6.5.2027"), "derived", "it has other short values or truth values, which"),
+        (("red", "blue"), "untied", "the item holds values that its request carried from an unkn"),
+    ],
+)
+def test_an_item_that_is_kept_for_what_its_request_carried_is_warned_of_once(
+    said, stat, reason, item_origin
+):
+    paths = [f"/{kind}/{number}" for number in range(2) for kind in ("full", "copy")]
+    links = [f"<a class='next' href='{p}'>{s}</a>" for p, s in zip(paths, said * 2, strict=True)]
+    pages = {path: STORIES[path] for path in paths} | {"/list": "<p>News" + "".join(links)}
+    options = {"neardup": {"item_origin": item_origin}}
+    with serving(pages) as site:
+        start = ["/list"] if stat != "untied" else paths
+        meta = {site.url(path): {**options, "said": said[path[1] == "c"]} for path in paths}
+        meta[site.url("/list")] = options
+        urls = [site.url(path) for path in start]
+        settings = {"CONCURRENT_REQUESTS": 1}
+        crawl = run_crawl(urls, settings, spider=f"{SPIDERS}.Handed", meta=meta, dont_filter=True)
+    warnings = [line for line in crawl.logged("WARNING") if line.startswith("Kept")]
+    if item_origin == "own":
+        assert (len(crawl.items), warnings) == (2, [])
+        return
+    assert len(crawl.items) == 4
+    assert [name for name in crawl.counts() if name.startswith("built_items/")] == [
+        f"built_items/{stat}"
+    ]
+    assert crawl.counts()[f"built_items/{stat}"] == 2
+    [warning] = warnings
+    assert warning.startswith(f"Kept an item of <200 {site.url('/')}")
+    assert " although its page is a near-duplicate" in warning
+    assert reason.format(list=site.url("/list")) in warning
+    assert f"counted in neardup/built_items/{stat})" in warning

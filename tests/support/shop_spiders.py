@@ -150,3 +150,16 @@ class Lists(CrawlSpider):
             "category": category,
             "text": " ".join(response.css("p::text").getall()),
         }
+
+
+class Handed(CrawlSpider):
+    """Hands what each link says to its page, whose item holds it, but a date in another form."""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
+        for link in response.css("a.next"):
+            meta = {**self.plan["meta"][response.url], "said": link.css("::text").get("")}
+            yield response.follow(link, meta=meta)
+        if "said" in response.meta:
+            said = "-".join(reversed(response.meta["said"].split(".")))
+            yield {"said": said, "text": " ".join(response.css("p::text").getall())}

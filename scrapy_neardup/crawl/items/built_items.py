@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
-from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
 from scrapy.http import Request, Response
@@ -36,13 +35,14 @@ from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .callback_names import callback_name
-from .carried_values import is_stated, shown_by
 from .item_digests import (
     BuiltItem,
+    adds_values,
     digest_in_list,
     digest_of,
     fields_of_callback,
-    rewritten_parts,
+    parts_of,
+    texts_of,
 )
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
@@ -53,7 +53,6 @@ from .origins import (
     item_origin_of,
     note_origins,
 )
-from .value_texts import has_truth_value
 
 #: Visits of pages whose judgements are kept for the items that began there.
 _MAX_VISITS = 4096
@@ -68,6 +67,10 @@ _UNTIED = (
 _DIFFERS = (
     "Kept an item of %s although its page is a near-duplicate of %s: the item holds values of %s "
     "that no item of the original holds. " + _ADVICE + "differs)"
+)
+_DERIVED = (
+    "Kept an item of %s although its page is a near-duplicate of %s: it has other short values or "
+    "truth values, which may be derived from what its request carried. " + _ADVICE + "derived)"
 )
 
 
@@ -132,10 +135,7 @@ class BuiltItems:
         fields = fields_of_callback(item, callback_name(response))
         original = None if page is None else page.verdict.duplicate_of
         digest = digest_of(item, response, carried, original)
-        parts = carried.parts_of(item, partial(shown_by, response))
-        if place.may_hold_more:
-            parts = parts.told_by(f"{digest:x}")
-        parts = parts.told_by(*rewritten_parts(item, parts, carried, response))
+        parts = parts_of(item, response, carried, [f"{digest:x}"] if place.may_hold_more else [])
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
         by_page = _by_page(page, response, fields, parts, place=place, digest=digest)
@@ -149,6 +149,8 @@ class BuiltItems:
             if (has_equal and not parts.held) or (is_stored and is_same):
                 return replace(by_page, is_open=is_list(page.items) and not has_equal)
             if not parts.held:
+                if is_stored and parts.flags and not place.may_hold_more:
+                    self._warn_of_derived(page, response)
                 return self.kept(by_page)
         if not (parts.held or is_explicit):
             return by_page
@@ -156,7 +158,7 @@ class BuiltItems:
         if began is None:
             return replace(by_page, judgement=self._keep_untied(page, response))
         built = BuiltItem.of(fields, digest, parts)
-        adds = partial(_adds_values, item, parts, response)
+        adds = partial(adds_values, item, parts, response)
         own = page if is_stored else None
         if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
             return replace(by_page, judgement=began)
@@ -171,6 +173,10 @@ class BuiltItems:
         assert decided.judgement is not None
         kept = replace(decided.judgement, is_kept=True)
         return replace(decided, judgement=kept, is_open=False)
+
+    def _warn_of_derived(self, page: Judgement, response: Response) -> None:
+        self._stats.count("built_items/derived")
+        self._stats.warn_once("derived", _DERIVED, response, _original_of(page))
 
     def _warn_of_values(self, page: Judgement, response: Response, began: Judgement) -> None:
         self._stats.count("built_items/differs")
@@ -366,27 +372,10 @@ def _by_page(
     digest: int,
 ) -> ItemJudgement:
     """Return the judgement on an item that is that of its page."""
-    texts = None if place.is_listed else _texts_of(parts, page, response)
+    texts = None
+    if page is not None and not place.is_listed:
+        texts = texts_of(parts, page.signature, response)
     tied = parts.told_apart_by
     items = item_bits(place.number, fields, tied, texts, is_listed=place.is_listed)
     in_list = digest_in_list(parts, response)
     return ItemJudgement(page, items, digest=digest, list_digest=in_list, texts=texts)
-
-
-def _texts_of(parts: ItemParts, page: Judgement | None, response: Response) -> ItemTexts | None:
-    """Return the texts of an item that neither came with its request nor are part of its URL."""
-    if page is None:
-        return None
-    title = () if page.signature is None else page.signature.title
-    url = unquote(response.url).casefold()
-    return ItemTexts.of((value for value in parts.rest if value not in url), title)
-
-
-def _adds_values(item: Any, parts: ItemParts, response: Response) -> bool:
-    """Return whether the page that yields an item gave some of its values.
-
-    A product page may list all sizes, and the last page says which one the item is of: then that
-    value came with the request, and is of the last page nevertheless.
-    """
-    is_own = bool(parts.own) or has_truth_value(item)
-    return is_own or is_stated(parts.held, shown_by(response))

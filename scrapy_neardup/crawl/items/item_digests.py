@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote
@@ -14,10 +14,11 @@ from scrapy.http import Response
 
 from ...matching.item_texts import ItemTexts, is_text
 from ...matching.stored_items import digest_of_values, item_bits
-from .carried_values import hash_of, is_within, shown_by
+from ...signatures.signature import PageSignature
+from .carried_values import hash_of, is_stated, is_within, shown_by
 from .fetch_times import is_of_fetch
 from .origins import CarriedValues, ItemParts
-from .value_texts import fields_of, flags_among, named_parts_of, values_of
+from .value_texts import fields_of, flags_among, has_truth_value, named_parts_of, values_of
 
 _HOST = re.compile(r"^https?://(?:(?:www|m|amp|mobile|wap)\.)?([^/?#\s]*)")
 #: Characters of a carried value that the items of two copies have alike, as a size and a price.
@@ -78,7 +79,38 @@ def digest_in_list(parts: ItemParts, response: Response) -> int:
     return digest_of_values([*texts, *parts.told_apart_by])
 
 
-def rewritten_parts(
+def parts_of(
+    item: Any, response: Response, carried: CarriedValues, flags: Iterable[str]
+) -> ItemParts:
+    """Split an item into what came with its request, or may be derived from that, and the rest.
+
+    :param flags: what tells the item apart besides.
+    """
+    parts = carried.parts_of(item, partial(shown_by, response))
+    return parts.told_by(*flags, *_derived_parts(item, parts, carried, response))
+
+
+def texts_of(parts: ItemParts, page: PageSignature | None, response: Response) -> ItemTexts:
+    """Return the texts of an item that neither came with its request nor are part of its URL.
+
+    :param page: the signature of its page, whose title does not count either.
+    """
+    url = unquote(response.url).casefold()
+    title = () if page is None else page.title
+    return ItemTexts.of((value for value in parts.rest if value not in url), title)
+
+
+def adds_values(item: Any, parts: ItemParts, response: Response) -> bool:
+    """Return whether the page that yields an item gave some of its values.
+
+    A product page may list all sizes, and the last page says which one the item is of: then that
+    value came with the request, and is of the last page nevertheless.
+    """
+    is_own = bool(parts.own) or has_truth_value(item)
+    return is_own or is_stated(parts.held, shown_by(response))
+
+
+def _derived_parts(
     item: Any, parts: ItemParts, carried: CarriedValues, response: Response
 ) -> list[str]:
     """Return what a callback may have made of what came with the request, as a date in other words.
