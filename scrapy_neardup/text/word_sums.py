@@ -35,7 +35,7 @@ from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-5"
+VERSION = "words-6"
 
 _SUMS = struct.Struct("<HIIIH")
 SIZE = _SUMS.size

@@ -56,6 +56,7 @@ _WITHIN: dict[str, tuple[str, ...]] = {
     "isnt": ("The bridge is safe for lorries.", "The bridge isn't safe for lorries."),
     "turkish": ("Köprü kamyonlara açık.", "Köprü kamyonlara açık değil."),
     "japanese": ("この橋は車で渡れます。", "この橋は車で渡れません。"),
+    "doses": tuple(f"Adults take {number} ml three times daily." for number in (5, 10, 15)),
     "years": (
         "He was sentenced to two years in prison.",
         "He was sentenced to five years in prison.",

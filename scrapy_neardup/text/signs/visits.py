@@ -70,6 +70,12 @@ _DUE = re.compile(r"\b(?:to be|must be) .*|.*\b(?:by|until|till|bis)\W*", re.IGN
 #: Years in which no page was fetched.
 _BEFORE_WEB = re.compile(r"(?<!\d)1(?:[0-8]\d\d|9[0-8]\d)(?!\d)")
 _DAYS = frozenset(normalize(WEEKDAYS).split())
+#: Units of amounts that no server counts, behind a number or at its end.
+_UNITS = (
+    "ml cl dl mg mcg µg g kg oz lb lbs mmol mm cm мл мг г кг мм см مل مجم كجم "
+    "毫升 毫克 千克 公斤 毫米 厘米"
+).split()
+_MEASURES = re.compile(rf"\d*(?:{'|'.join(map(normalize, _UNITS))})")
 #: What ends a sentence; the shortest word before a full stop that is no abbreviation.
 _DOT, _BLANK = ord("."), ord(" ")
 _ENDS, _MIN_WORD = np.array(list(map(ord, ".!?。！？")), np.uint32), 3
@@ -80,11 +86,12 @@ _MAX_GAP, _MAX_DATE_GAP, _MAX_SHORT_GAP, _MAX_YEAR_GAP = 3, 6, 2, 3
 _MAX_REST = 6
 #: Bits of what a token says of a number near it, of a date some way or right behind it, and of a
 #: number before it; whether it is a piece of a word that says the first or the second, a part of a
-#: date, an early year, or a word behind which none of these reach; and the kinds of words in a row.
+#: date, an early year, or a word behind which none of these reach; the kinds of words in a row;
+#: and whether it is a unit of an amount.
 _NEAR, _BEFORE_DATE, _NEXT_TO_DATE, _AFTER_NUMBER, _PIECE, _PIECE_OF_DATE, _PART, _EARLY, _STOP = (
     1 << bit for bit in range(9)
 )
-_FIRSTS, _SECONDS = (1 << 9, 1 << 10), (1 << 11, 1 << 12)
+_FIRSTS, _SECONDS, _UNIT = (1 << 9, 1 << 10), (1 << 11, 1 << 12), 1 << 13
 #: What a token says of those around it, see :func:`neighbours_of`.
 Neighbours = npt.NDArray[np.uint16]
 
@@ -101,6 +108,7 @@ def neighbours_of(tokens: Sequence[str]) -> Neighbours:
             is_near * _NEAR
             + (token in OF_TIMES) * _AFTER_NUMBER
             + (token in OF_COUNTERS.pieces or token in NEAR_NUMBERS.pieces) * _PIECE
+            + (_MEASURES.fullmatch(token) is not None) * _UNIT
             + _says_of_dates(token)
         )
     return found
@@ -135,6 +143,11 @@ def are_of_visits(
     # Of 0.3 seconds, both parts of the number.
     for gap in (1, 2):
         of_numbers[:-gap] |= is_time[gap:]
+    # "10 ml three times daily" counts nothing, nor does "0.5 mg".
+    is_unit = neighbours & _UNIT > 0
+    of_numbers &= ~is_unit
+    for gap in (1, 2):
+        of_numbers[:-gap] &= ~is_unit[gap:]
     is_before = _have(neighbours, _BEFORE_DATE, _PIECE_OF_DATE)
     if starts is None:
         starts = np.zeros(neighbours.size, bool)

@@ -211,6 +211,12 @@ def test_dashes_and_bullets_do_not(one, other):
         ("from today until 5 March", "from today until 6 March", True, True),
         ("checked in on the day, 5 March", "checked in on the day, 6 March", True, True),
         ("it was modified on 5 March 1921", "it was modified on 6 March 1921", True, True),
+        # amounts beside words of counters
+        ("take 5 ml three times daily", "take 12 ml three times daily", True, False),
+        ("take 2.5 ml three times", "take 7.5 ml three times", True, False),
+        ("served with 5 g of it", "served with 12 g of it", True, False),
+        ("each 5 mg is available", "each 12 mg is available", True, False),
+        ("5 times daily", "12 times daily", False, False),
         # what has the words of none of these
         ("it is 5 years old", "it is 12 years old", True, False),
         ("send it back within 14 days", "send it back within 30 days", True, False),
