@@ -71,6 +71,20 @@ def heading_above(body: HtmlElement, main: str) -> HtmlElement | None:
     return found
 
 
+def beginning_of_text(body: HtmlElement, main: str) -> HtmlElement | None:
+    """Return the element that is, or is right before, the first text of the main text.
+
+    :param main: :func:`~scrapy_neardup.html.page_lines.solid` main text.
+    """
+    start = main[:_MAX_START]
+    for element in islice(body.iter(etree.Element), _MAX_ABOVE):
+        for text in (element.text, element.tail):
+            beginning = solid(text or "")[:_MAX_BEGINNING]
+            if len(beginning) >= _TELLING and beginning in start:
+                return element
+    return None
+
+
 def _may_name(element: HtmlElement) -> bool:
     if element.tag not in _SECTION_HEADINGS:
         names = f"{element.get('class', '')} {element.get('id', '')}".split()

@@ -184,6 +184,7 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
         "<div><h3><span>VALUE</span></h3></div>",
         ("£250,000", "£275,000", "£310,000", "£325,000"),
     ),
+    "in_a_share": ("<div><b>VALUE</b></div>", ("4 %", "12 %", "12.5 %")),
     "in_stars": ("<div class=hotel-stars>VALUE</div>", ("★", "★★", "★★★", "★★★★")),
     "in_dots": ("<p>VALUE</p>", ("●○○○", "●●○○", "●●●○")),
     "in_a_tick": ("<div><span>VALUE</span></div>", ("✓", "✗")),
@@ -239,16 +240,31 @@ def _add_layouts() -> None:
 _add_layouts()
 
 
-@situation(contents=4)
-def spare_parts_whose_number_stands_in_no_element(site: Site) -> Any:
-    numbers = ("KX-221", "KX-238", "PL-907", "QT-114")
-    return ads(site, "<h1>TITLE</h1>Order no. <b>VALUE</b><br>TEXT", numbers, "Spare part")
+#: Places of a number, on pages with and without a heading.
+_OF_PARTS = {
+    "in_no_element": "<h1>TITLE</h1>Order no. <b>VALUE</b><br>TEXT",
+    "between_two_lines": "<h1>TITLE</h1>TEXT<hr>VALUE<hr>",
+    "in_a_word_beside_paragraphs": "<h1>TITLE</h1><div>Order no. <b>VALUE</b>TEXT</div>",
+    "between_two_lines_without_a_heading": "<center>TEXT<hr>Order no. VALUE<hr></center>",
+    "above_a_text_without_a_heading": "<div><div><span>No. VALUE (new)</span></div></div>TEXT",
+    "below_a_text_without_a_heading": "TEXT<div><div>Order no. VALUE</div></div>",
+    "in_a_section_without_a_heading": "<section>TEXT<section>No. VALUE</section></section>",
+    "in_a_list_without_a_heading": "<ul><li>No. VALUE</li><li>Boxed</li></ul>TEXT",
+    "in_a_cell_without_a_heading": "<table><tr><td>No. <big>VALUE</big></td></tr></table>TEXT",
+}
 
 
-@situation(contents=4)
-def spare_parts_whose_number_stands_between_two_lines(site: Site) -> Any:
-    numbers = ("KX-221", "KX-238", "PL-907", "QT-114")
-    return ads(site, "<h1>TITLE</h1>TEXT<hr>VALUE<hr>", numbers, "Spare part")
+def _add_parts() -> None:
+    for name, layout in _OF_PARTS.items():
+
+        def build(site: Site, layout: str = layout) -> Any:
+            return ads(site, layout, ("KX-221", "KX-238", "PL-907", "QT-114"), "Spare part")
+
+        build.__name__ = f"spare_parts_whose_number_stands_{name}"
+        situation(contents=4)(build)
+
+
+_add_parts()
 
 
 @situation(contents=6, finds=6)

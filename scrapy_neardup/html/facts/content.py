@@ -100,8 +100,10 @@ class Stated(NamedTuple):
 class Content:
     """The part of a page from its heading to the end of its main text, and what is around it.
 
-    :param heading: ``None`` if the page has none; the whole body is its content then.
+    :param heading: without one, what the main text begins with; ``None`` if that is not found, and
+        the whole body is the content then.
     :param last: last line of the main text.
+    :param has_heading: if not, what stands around the text is its content from there on.
     :ivar root: smallest element that has all of it.
     :ivar surroundings: the ``main`` element that has the content, else the element of a page's
         columns: a table or a price may stand in one of its own.
@@ -109,8 +111,17 @@ class Content:
     :ivar text: text of that, nothing between its elements; tells what to look for.
     """
 
-    def __init__(self, body: HtmlElement, heading: HtmlElement | None, last: Line) -> None:
+    def __init__(
+        self,
+        body: HtmlElement,
+        heading: HtmlElement | None,
+        last: Line,
+        *,
+        has_heading: bool = True,
+    ) -> None:
         root = body if heading is None else _around(heading, last.around)
+        if not (has_heading or root is body):
+            root = root.getparent()
         self.root = root if body in chain([root], root.iterancestors()) else body
         self._around_root = {self.root, *self.root.iterancestors()}
         own = last.around if heading is None else self.root
@@ -119,7 +130,9 @@ class Content:
         self.text = cast("str", _TEXT(self.whole))
         self._places = {element: place for place, element in enumerate(self.whole.iter())}
         start = self._places[self.root]
-        self._start = start if heading is None else self._places.get(heading, start)
+        if heading is not None and (has_heading or self.root is body):
+            start = self._places.get(heading, start)
+        self._start = start
         self._in_root, self._in_surroundings = map(self._places_in, (self.root, self.surroundings))
         end = self._places[last.before]
         # A heading may stand behind the text, or be its last line.

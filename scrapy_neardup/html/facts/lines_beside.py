@@ -199,8 +199,8 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
             continue
         is_within = content.is_before_end(element)
         if element in broken:
-            own = [" ".join(" ".join(_own_texts(element)).split())]
-            lines = own if has_own_text(element) else []
+            own = _runs(element) if has_own_text(element) else ()
+            lines = [line for _, line in own if len(line) <= MAX_LINE]
         elif is_within and (passage := _passage(element)):
             lines = [passage]
         else:
@@ -229,7 +229,7 @@ def _runs(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
     has_text, is_left_out = bool(pieces[0].strip()), False
     for child in chain(element, [None]):
         if child is not None and child.tag in INLINE:
-            is_used = any(map(_is_used, child.iter()))
+            is_used = any(map(_is_used, islice(child.iter(), _MAX_WITHIN)))
             is_left_out = is_left_out or (is_used and not has_text)
             pieces.append("" if is_used else line_text(child) or "")
         elif child is None or child.tag not in _WITHIN_LINE or child.tag == "br":

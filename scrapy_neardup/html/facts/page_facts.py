@@ -18,7 +18,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ...text.signs.currencies import prices_in
-from ..headings import heading_above, heading_text
+from ..headings import beginning_of_text, heading_above, heading_text
 from ..page_lines import last_line, solid
 from .choices import choices
 from .content import (
@@ -76,11 +76,14 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
         return []
     if heading is None:
         heading = heading_above(body, main)
-    content = Content(body, heading, last)
-    # What stands beside the text cannot be told without a heading; prices are rarely others' then.
+    start = beginning_of_text(body, main) if heading is None else heading
+    content = Content(body, start, last, has_heading=heading is not None)
+    # What stands beside the text cannot be told without its beginning; prices are rarely others'.
     stated = [prices(content)]
     if heading is not None:
-        stated += [_name(heading, title), _declaration(content, heading), _labels(content)]
+        stated += [_name(heading, title), _declaration(content, heading)]
+    if start is not None:
+        stated.append(_labels(content))
         is_in_text = partial(_has_line, main, _lines_of(text))
         stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
         stated += [_rows_of_two(content), _code(content)]

@@ -60,6 +60,8 @@ _SYMBOL = (
 )
 _SYMBOLS = regex.compile(rf"(?![■▪▫●◆◾◽]$){_SYMBOL}{{1,12}}", regex.VERSION1)
 _LEVEL, _MAX_LEVEL = regex.compile(r"[\p{Sc}\s]+"), 12
+#: A number that is no count: "12 %", "45°".
+_SHARE = re.compile(r"[<>~≈±+−-]? ?\d[\d.,]* ?[%‰°′″]")
 #: Says whether a sign is shown in colours.
 _PRESENTATION = re.compile("[\ufe0e\ufe0f]")
 _GREETING = re.compile(
@@ -94,7 +96,9 @@ def told(line: str) -> str | None:
 
 
 def symbols(line: str) -> str | None:
-    """Return the symbols of a line that says nothing else, as ``★★★`` or ``€€``."""
+    """Return the symbols of a line that says nothing else, as ``★★★`` or ``€€``, or its share."""
+    if _SHARE.fullmatch(line):
+        return line
     if line.isascii() and "$" not in line:
         return None
     signs = _PRESENTATION.sub("", "".join(line.split()))

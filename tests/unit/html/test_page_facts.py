@@ -345,9 +345,23 @@ def test_a_class_that_is_about_something_else_hides_nothing(name):
     assert facts(f"<div class='{name}'>Colour: red</div>") == [("Colour", "red")]
 
 
-def test_without_a_heading_only_prices_count():
+def test_a_text_without_a_heading_has_the_facts_around_it():
     html = page("<p>Colour: red</p><div>$5</div>").replace("h1>", "b>")
-    assert read_page(html, ferry).facts == [Fact("", "$5")]
+    assert {(fact.label, fact.stated) for fact in read_page(html, ferry).facts} == {
+        ("", "$5"),
+        ("Colour", "red"),
+        ("div b", "Kettle"),
+        ("div p", "Colour: red"),
+    }
+
+
+def test_a_line_beside_other_elements_has_its_marked_words():
+    box = "<div class=box>Made in <i>Leeds</i> by hand<p>Boxed</p><b>Blue</b> only</div>"
+    found = read_page(page(box), ferry).facts
+    assert [fact.stated for fact in found if fact.label == "box div"] == [
+        "Made in Leeds by hand",
+        "Blue only",
+    ]
 
 
 @pytest.mark.parametrize(

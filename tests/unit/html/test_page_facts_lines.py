@@ -73,6 +73,8 @@ def signed(below: str) -> PageSignature:
         ("<table><tr><td>Page views<td>42<td>43</table>", []),
         ("<table><tr><th>To<th>Fro<tr><td>7:42<td>8<tr><td>9:11<td>9</table>", 2),
         ("<table><tr><th>Views<th>Likes<tr><td>42<td>8</table>", []),
+        # shares and angles, but no numbers alone
+        ("<p>12 %</p><p class=turn>-45°</p><p>12</p>", [("div p", "12 %"), ("turn p", "-45°")]),
         # symbols, spaced or not, and several bullets
         ("<div class=stars><i>★</i> <i>★</i></div>", [("stars div", "★★")]),
         ("<p>€€</p><p>☀\ufe0f</p>", [("div p", "€€"), ("div p", "☀")]),
