@@ -120,9 +120,9 @@ class Content:
         has_heading: bool = True,
     ) -> None:
         root = body if heading is None else _around(heading, last.around)
-        if not (has_heading or root is body):
-            root = root.getparent()
-        self.root = root if body in chain([root], root.iterancestors()) else body
+        if body not in root.iterancestors():
+            root = body
+        self.root = root if has_heading or root is body else cast("HtmlElement", root.getparent())
         self._around_root = {self.root, *self.root.iterancestors()}
         own = last.around if heading is None else self.root
         self.surroundings = _surroundings(own, body)
