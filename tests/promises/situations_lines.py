@@ -140,6 +140,8 @@ def evenings_whose_day_stands_below_the_text(site: Site) -> Any:
     return ads(site, layout, days, "Evening of songs")
 
 
+_OF_TEXT = ("washing under the roof", "a yard with old trees", "a plan of the house")
+_NUMBERS = ("201634", "201635", "81200", "45,000")
 #: Layouts of details below the text, and the values in which their pages differ.
 _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
     "beside_a_link": ("<p>VALUE</p><a href=/map>Show on the map</a>", _ADDRESSES),
@@ -184,6 +186,13 @@ _BELOW: dict[str, tuple[str, tuple[str, ...]]] = {
         "<div><h3><span>VALUE</span></h3></div>",
         ("£250,000", "£275,000", "£310,000", "£325,000"),
     ),
+    "in_words_of_the_text_below": ("<div class=branch>VALUE</div>", _OF_TEXT),
+    "in_a_class_of_numbers": ("<div class=info><div class=sku>VALUE</div></div>", _NUMBERS),
+    "in_a_price_without_currency": ("<div><div class=price>VALUE</div></div>", _NUMBERS),
+    "behind_an_icon_of_a_road": (
+        "<div><i class='fa fa-road'></i><div class=val>VALUE</div></div>",
+        _NUMBERS,
+    ),
     "in_a_share": ("<div><b>VALUE</b></div>", ("4 %", "12 %", "12.5 %")),
     "in_stars": ("<div class=hotel-stars>VALUE</div>", ("★", "★★", "★★★", "★★★★")),
     "in_dots": ("<p>VALUE</p>", ("●○○○", "●●○○", "●●●○")),
@@ -220,6 +229,24 @@ _WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
     "in_a_level_of_prices": ("<p>VALUE</p>", ("€", "€€", "$$", "£ £")),
     "in_a_footer": ("<footer><p>VALUE</p></footer>", _ADDRESSES),
 }
+_DAYS = ("5 March 2026", "12 March 2026", "19 March 2026")
+#: Whole pages.
+_PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "in_a_heading_in_a_box_of_the_path": (
+        "<div class=breadcrumb-area><h1>VALUE</h1><a href=/>Home</a></div><main>TEXT</main>",
+        TOWNS,
+    ),
+    "in_the_date_of_a_card": (
+        "<h1>TITLE</h1><div class=card><div class=card-header><div>VALUE</div></div>TEXT</div>",
+        _DAYS,
+    ),
+    "in_the_date_of_a_builder": (
+        "<div class=elementor-widget><h1>TITLE</h1></div><div class=elementor-widget><ul><li>"
+        "<span class=elementor-icon-list-text>VALUE</span></li></ul></div>"
+        "<div class=elementor-widget>TEXT</div>",
+        _DAYS,
+    ),
+}
 
 
 def _add_layouts() -> None:
@@ -228,6 +255,7 @@ def _add_layouts() -> None:
     within = f"<main><article><h1>TITLE</h1>{first}{{}}{second}</article></main>"
     layouts = [(name, below.format(part), values) for name, (part, values) in _BELOW.items()]
     layouts += [(name, within.format(part), values) for name, (part, values) in _WITHIN.items()]
+    layouts += [(name, layout, values) for name, (layout, values) in _PAGES.items()]
     for name, layout, values in layouts:
 
         def build(site: Site, layout: str = layout, values: tuple[str, ...] = values) -> Any:

@@ -29,19 +29,27 @@ _USED = frozenset(("a", "button", "select", "label", "form", "time"))
 #: Words of classes and ids of what is about the page and not what it is about, or is for visitors.
 _OF_PAGE = (
     r"authors?|by|byline|credits?|posted|published|updated|share|sharing|social|counts?|counter|"
-    r"stats|views?|ads?|advert\w*|promo|weather|greeting|breadcrumbs?|crumbs?|toc|toolbar|user|"
+    r"stats|views|ads?|advert\w*|promo|weather|greeting|breadcrumbs?|crumbs?|toc|toolbar|user|"
     r"login|account"
 )
+#: Names that have these words and are of what a page is about.
+_OF_SUBJECT = (
+    r"(?!elementor|user[-_]?(?:content|text)|"
+    r"(?:match|game|team|player|key|quick|vehicle|car|property)[-_]?stats)"
+)
 _NO_WORDS = re.compile(
-    rf"(?:.*[-_])?(?:{_OF_PAGE}|date|time|meta|sponsored|tools|actions?|buttons?|btn|hidden|sr-only|"
+    rf"{_OF_SUBJECT}(?:.*[-_])?(?:{_OF_PAGE}|date|time|meta|sponsored|tools|actions?|buttons?|btn|hidden|sr-only|"
     r"tooltip|alert|notice|message|rating|stars|badge)(?:[-_].*)?",
     re.IGNORECASE,
 )
 #: Also those of the dates of comments, and of articles as a whole.
 _NO_DATE = re.compile(
-    rf"(?:.*[-_])?(?:{_OF_PAGE}|dateline|pubdate|modified|created|edited|top|current|header|now|"
-    r"print|delivery|shipping|stock|ticker|sidebar|widget|data[-_]time|comment\w*|visit\w*|clock|"
-    r"today)(?:[-_].*)?|"
+    rf"{_OF_SUBJECT}(?:.*[-_])?(?:{_OF_PAGE}|dateline|pubdate|modified|created|edited|now|delivery|"
+    r"shipping|stock|ticker|sidebar|widget|data[-_]time|comment\w*|visit\w*|clock|today)(?:[-_].*)?|"
+    r"(?:(?:site|page|main|global|top|entry|post|article|blog|news|story|content)[-_]?)?header"
+    r"(?:[-_]?(?:bar|top|inner|wrap\w*|meta|date|info|right|left|links?|nav|main))?|"
+    r"(?:.*[-_])?top[-_]?(?:bar|nav|menu|line|links?|header|strip|info|date)(?:[-_].*)?|"
+    r"(?:.*[-_])?(?:current|print)(?:[-_]?(?:date|time|day|info|footer|header|only|links?))?|"
     r"date(?:published|modified|created)|"
     r"(?:.*[-_])?(?:entry|post|article|blog|news|story|content|page)[-_]?(?:date|time|meta|info)\w*",
     re.IGNORECASE,

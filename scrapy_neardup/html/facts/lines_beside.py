@@ -50,7 +50,7 @@ _CONTACT = re.compile(
 #: Words of classes and ids of what is for visitors, and of what is about their visit. Others may
 #: be part of a name of what a page is about, such as "user-profile" and "online-event".
 _FOR_VISITORS = re.compile(
-    r"(?<![a-z])(?:login|greeting|share|sharing|social|countdown|timer|breadcrumbs?|crumbs?|"
+    r"(?<![a-z])(?:login|greeting|share(?![-_](?:class|price|capital|type|series))|sharing|social|countdown|timer|breadcrumbs?|crumbs?|"
     r"pagination|toc|toolbar|cookies?|consent|captcha|newsletter|byline|weather|wetter|meteo|pogoda|"
     r"ticker|now-playing|of-the-day|poll|quiz|testimonials?|kommentare?|commentaires?|comentarios?|"
     r"commenti|pinglun|likes|claps|switcher|ship-to|werbung|reklama|publicit[ey]|publicidad|"
@@ -66,9 +66,32 @@ _FOR_VISITORS = re.compile(
 )
 #: The same for numbers alone, which are those of counters elsewhere.
 _OF_NUMBER = re.compile(
-    r"(?<![a-z])(?:years?|scores?|results?|sizes?|floors?|rooms?|bed(?:room)?s?|bath(?:room)?s?|area|sq-?(?:ft|m)|"
-    r"grade|lot|edition|volume|issue|chapter|episode|season|model|route|line|track|gate|platform|"
-    r"percent|kilometer|mileage|power|jahr|zimmer|flaeche|nummer)(?![a-z])",
+    r"(?<![a-z])(?:years?|scores?|results?|sizes?|floors?|rooms?|bed(?:room)?s?|bath(?:room)?s?|area|"
+    r"sq-?(?:ft|m)|grade|lot|edition|volume|issue|chapter|episode|season|model|route|line|track|gate|"
+    r"platform|percent|kilometer|mileage|power|jahr|zimmer|flaeche|nummer|"
+    r"skus?|isbn|issn|ean|upc|gtin|mpn|asin|barcode|vin|serial|ref(?:erence|erenz)?|docket|"
+    r"(?:art(?:icle|ikel)?|item|product|prod|part|order|model|house|catalog(?:ue)?|case|file|shirt|"
+    r"stock|ref|job|ad|property|object)[-_]?(?:no|nr|num|number|nummer|id|code)|zip(?:-?code)?|plz|"
+    r"post(?:al)?-?code|vintage|jahrgang|baujahr|erstzulassung|ann[eé]e|anno|ano|kms?|odometer|miles|"
+    r"kilometerstand|kilomet(?:ers|res|ros)|laufleistung|kilometrage|hp|bhp|ps|kw|cc|ccm|hubraum|"
+    r"leistung|puissance|potencia|engine|seats?|doors?|gears?|garages?|parking|stor(?:eys?|ies)|"
+    r"abv|ibu|alcohol|carat|karat|weight|gewicht|poids|peso|height|width|length|depth|diameter|"
+    r"thickness|hoehe|breite|laenge|tiefe|dose|dosage|strength|voltage|watts?|capacity|sleeps|"
+    r"distance|elevation|altitude|surface|superficie|metros|m2|qm|wohnflaeche|pi[eè]ces|chambres|"
+    r"camere|locali|habitaciones|dormitorios|ba[nñ]os|quartos|pokoje|balls?|numero|matchday|"
+    r"spieltag|round|goals|kcal|calories|servings|yield|pack(?:-size)?)(?![a-z])",
+    re.IGNORECASE,
+)
+#: Classes of icons that stand for a label, and those of counters.
+_ICON = re.compile(
+    r"(?:fa|bi|mdi|ti|la|ion|ri|bx|uil|icofont|flaticon|dashicons|glyphicon|(?:[\w-]+-)?icons?)-[\w-]+|"
+    r"[\w-]+-icon",
+    re.IGNORECASE,
+)
+_ICON_OF_COUNTER = re.compile(
+    r"eye|view|comment|chat|message|heart|like|love|thumb|star|rating|download|share|users|people|"
+    r"group|bell|cart|basket|bag|fire|flame|bookmark|reply|retweet|signal|chart|trend|clock|time|"
+    r"arrow|angle|chevron|caret|search|close|menu|bars|text|list|container|wrapper|box",
     re.IGNORECASE,
 )
 _OF_PRICE = re.compile(r"price|preis|prix|precio|prezzo|cena|amount|cost|fee|rent", re.IGNORECASE)
@@ -97,7 +120,7 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
         texts = [text for each in row if (text := line_text(each)) != ""]
         if len(texts) != 2 or None in texts or any(map(_is_used, row[0].iter())):
             continue
-        if _has_own_text(row) or _is_for_visitors(content, row):
+        if _has_own_text(row) or is_for_visitors(content, row):
             continue
         label, value = (text or "" for text in texts)
         if any(map(str.isalpha, label)):
@@ -128,13 +151,13 @@ def rows_beside(content: Content, rows: Iterable[Row], is_in_text: IsInText) -> 
             yield from _cells(table, row)
     for table, lines in numbers.items():
         if table not in counted:
-            for names in _names(table, ""):
+            for names in names_of_line(table, ""):
                 yield line_beside(table, names, " ".join(lines))
 
 
 def _cells(table: HtmlElement, row: Row) -> Iterator[Stated]:
     """Yield the first cell of a row, and the others if there are several."""
-    for names in _names(table, row.label):
+    for names in names_of_line(table, row.label):
         yield line_beside(table, names, row.label)
     if row.n_stated > 1:
         yield line_beside(row.element, row.label, row.stated)
@@ -152,13 +175,13 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
             continue
         said = (_told(element, line, is_within=is_within) for line in _with_labels(lines))
         values = [value for value in said if value is not None]
-        if not values or content.is_of_another(element) or _is_for_visitors(content, element):
+        if not values or content.is_of_another(element) or is_for_visitors(content, element):
             continue
         for value in values:
             if date_of_event(value) is None or not _has_date_of_page(content, element):
                 # Of these a page may have more than are kept.
                 is_minor = element is content.surroundings or symbols(value) is not None
-                for names in _names(element, value):
+                for names in names_of_line(element, value):
                     yield line_beside(element, names, value, is_minor=is_minor)
 
 
@@ -166,11 +189,12 @@ def _told(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
     """Return what a line of an element says in each copy of a page, if anything."""
     if is_within and is_passage(line):
         return told_within(line)
-    # "Free" may stand in the place of a price.
-    if prices_in(line) and _is_for(element, _OF_PRICE):
-        return line
     is_number = any(map(str.isdigit, line)) and not any(map(str.isalpha, line))
-    return line if is_number and _is_for(element, _OF_NUMBER) else told(line)
+    # "Free" may stand in the place of a price, and a picture in that of its currency.
+    if (is_number or prices_in(line)) and _is_for(element, _OF_PRICE):
+        return line
+    is_told = is_number and (_is_for(element, _OF_NUMBER) or _is_behind_icon(element))
+    return line if is_told else told(line)
 
 
 def line_beside(element: HtmlElement, label: str, value: str, *, is_minor: bool = False) -> Stated:
@@ -303,7 +327,8 @@ def _has_date_of_page(content: Content, element: HtmlElement) -> bool:
     return is_date_of_page(element, "") and not _is_named(content, element, _OF_EVENT)
 
 
-def _is_for_visitors(content: Content, element: HtmlElement) -> bool:
+def is_for_visitors(content: Content, element: HtmlElement) -> bool:
+    """Is an element for the visitors of a page, by its names, or in what they use?"""
     around = islice(element.iterancestors(), _MAX_AROUND)
     return _is_named(content, element, _FOR_VISITORS) or any(map(_is_used, around))
 
@@ -327,7 +352,14 @@ def _is_for(element: HtmlElement, words: re.Pattern[str]) -> bool:
     return any(words.search(name) for each in around for name in names_of(each))
 
 
-def _names(element: HtmlElement, value: str) -> list[str]:
+def _is_behind_icon(element: HtmlElement) -> bool:
+    """Does an icon stand for the label of an element, in it or before it?"""
+    icons = chain(islice(element, 1), [element.getprevious()])
+    names = chain.from_iterable(names_of(each) for each in icons if each is not None)
+    return any(_ICON.fullmatch(name) and not _ICON_OF_COUNTER.search(name) for name in names)
+
+
+def names_of_line(element: HtmlElement, value: str) -> list[str]:
     """Return the names by which a line is told from others, those of what is around it if none.
 
     A name that has a word of the value may differ with it (``status-sold``) or not (``street``), so

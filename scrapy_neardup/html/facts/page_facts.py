@@ -37,6 +37,7 @@ from .content import (
 from .labels import is_byline, is_dated_byline, telling_value
 from .lines_above import lines_above
 from .lines_beside import IsInText, line_beside, lines_beside, rows_beside, rows_of_two
+from .linked_lists import linked_lists
 from .pictures import pictures
 from .prices import prices
 from .table_rows import table_rows
@@ -88,11 +89,13 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
         stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
         stated += [_rows_of_two(content), _code(content)]
         stated += [lines_above(content, main), lines_beside(content, is_in_text)]
-        stated += [pictures(content), choices(content)]
+        stated += [pictures(content), choices(content), linked_lists(content, is_in_text)]
     found = (
         each.fact
         for each in chain.from_iterable(stated)
-        if (each.has_place or not _is_in(each, main)) and not content.is_beside(each.element)
+        if (each.has_place or not _is_in(each, main))
+        # Some themes have the heading in a box that they call after the path above it.
+        and (each.element is heading or not content.is_beside(each.element))
     )
     return list(dict.fromkeys(found))
 
@@ -129,9 +132,12 @@ def _has(main: str, text: str) -> bool:
 
 def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) -> bool:
     """Does the main text have a line, a short one as a line of its own where the text stands?"""
-    if is_in_content and line in lines:
+    if line in lines and is_in_content:
         # Most lines are found so, which takes a part of the time.
         return True
+    if not is_in_content and line not in lines:
+        # The text names all branches, and the line says which one this is.
+        return False
     text = solid(line)
     return len(text) >= _TELLING and _has(main, text)
 

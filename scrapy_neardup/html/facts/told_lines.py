@@ -60,8 +60,8 @@ _SYMBOL = (
 )
 _SYMBOLS = regex.compile(rf"(?![■▪▫●◆◾◽]$){_SYMBOL}{{1,12}}", regex.VERSION1)
 _LEVEL, _MAX_LEVEL = regex.compile(r"[\p{Sc}\s]+"), 12
-#: A number that is no count: "12 %", "45°".
-_SHARE = re.compile(r"[<>~≈±+−-]? ?\d[\d.,]* ?[%‰°′″]")
+#: A number that is no count: "12 %", "45°", "#4711".
+_SHARE = re.compile(r"[<>~≈±+−-]? ?\d[\d.,]* ?[%‰°′″]|# ?\d+")
 #: Says whether a sign is shown in colours.
 _PRESENTATION = re.compile("[\ufe0e\ufe0f]")
 _GREETING = re.compile(

@@ -90,7 +90,13 @@ def signed(below: str) -> PageSignature:
         ("<p class=user-name>Ann</p><div class=weather><p>Rain</div>", []),
         ("<aside><p>Leeds</aside><div class=related-items><p>Leeds</div>", []),
         (f"<div class=c><p>Ann</p>{TEA}</div><div class=c><p>Ben</p>{TEA}</div>", []),
-        (f"<pre>Leeds</pre><p>{FERRY[:40]}", []),
+        (f"<pre>Leeds</pre><p>{FERRY}", []),
+        # numbers that a class or an icon names, and words of the text in a line of their own
+        ("<div class=sku>4711</div><div class=views>51</div>", [("sku div", "4711")]),
+        ("<div class=price><i class=fa></i> 12</div>", [("price div", "12")]),
+        ("<p><i class='fa fa-road'></i><b>81200</b></p>", [("div p", "81200")]),
+        ("<p><i class='fa fa-eye'></i><b>81200</b></p>", []),
+        (f"<p>{FERRY[:39]}", [("div p", FERRY[:39])]),
     ],
 )
 def test_lines_below_the_text(below, expected):
