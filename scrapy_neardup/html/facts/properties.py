@@ -43,10 +43,11 @@ def page_properties(tree: HtmlElement, html: str) -> list[Fact]:
         found += islice(_of_elements(tree), MAX_FACTS)
     if "product:" in html or TITLE_PROPERTY in html or _PICTURE_PROPERTY in html:
         for meta in islice(cast("list[HtmlElement]", _META(tree)), _MAX_META):
-            name, stated = meta.get("property", "").lower(), meta.get("content", "")[:MAX_STATED]
+            name, whole = meta.get("property", "").lower(), meta.get("content", "")
+            stated = whole[:MAX_STATED]
             if name in _PROPERTIES or (name == TITLE_PROPERTY and stated.strip()):
                 found.append(Fact(name, stated, is_field=name == TITLE_PROPERTY))
-            elif name == _PICTURE_PROPERTY and (picture := picture_name(stated)):
+            elif name == _PICTURE_PROPERTY and (picture := picture_name(whole)):
                 found.append(Fact(name, picture, is_field=True, is_around=True, is_line=True))
     return list(dict.fromkeys(found))
 

@@ -252,6 +252,12 @@ def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return lasting or kept
 
 
+def naming_parameters(query: str) -> list[tuple[str, str]]:
+    """Return the parameters of a query that say what a script delivers, and not how."""
+    params = _identifying(_params(query))
+    return [p for p in params if p[0].lower().endswith("id") or _names_something(p)]
+
+
 def _has_version(param: tuple[str, str], version: re.Pattern[str]) -> bool:
     name, value = param
     return name.lower() in _VERSION_NAMES and version.fullmatch(value) is not None

@@ -18,7 +18,21 @@ from tests.support.texts import FERRY, MUSEUM
         ("/uploads/Lamp-scaled.jpeg", "Lamp"),
         ("/uploads/lamp-1024x.avif", "lamp"),
         ("/lamp-2.jpg", "lamp-2"),
-        ("/ads/17/1.jpg", ""),
+        ("/ads/17/1.jpg", "ads/17/1"),
+        ("/photos/4711/1.jpg", "4711/1"),
+        ("https://cdn.example/photos/4711/640/1-thumb.webp", "4711/1"),
+        ("/photos/4711/large/front.jpg", "4711/front"),
+        ("/photos/4711/thumb.jpg", "4711"),
+        ("/photos/1.jpg", ""),
+        ("/themes/new/x.gif", ""),
+        ("/_next/image?url=%2Fmedia%2Flamp.jpg&w=640", "lamp"),
+        ("/thumb.php?src=/media/lamp-300x200.jpg&w=300", "lamp"),
+        ("/image.php?id=4711&w=300&t=1700000000", "id=4711"),
+        ("/image.ashx?id=1", "id=1"),
+        ("/iiif/abc/full/600,/0/default.jpg", "abc"),
+        ("//i.ytimg.com/vi/abcdefghijk/hqdefault.jpg", "abcdefghijk"),
+        ("/thumb/a/Lamp.jpg/220px-Lamp.jpg", "Lamp"),
+        ("/o/img%2Flamp.jpg?alt=media&token=abc", "lamp"),
         ("data:image/gif;base64,R0lGOD", ""),
         ("/static/placeholder.gif", ""),
         ("/i/avatar-17.png", ""),
@@ -27,6 +41,11 @@ from tests.support.texts import FERRY, MUSEUM
 )
 def test_the_name_of_a_picture(address, name):
     assert picture_name(address) == name
+
+
+def test_names_of_many_sizes_are_read_in_no_time():
+    for part in ("_thumb", "12x3456x"):
+        assert picture_name(f"/a{part * 200}!")
 
 
 def why(one: str, other: str) -> str | None:
