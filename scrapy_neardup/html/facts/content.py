@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
+from ..links.addresses import leads_to_page
 from ..page_lines import BESIDE, Line, short_text
 
 #: Of each kind of facts, so many are looked at.
@@ -29,6 +30,8 @@ _BESIDE = (
     r"related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
     r"breadcrumbs?|side-?bar|carousel"
 )
+#: The one of these that may show the page's own pictures, and elements of it that are looked at.
+_SLIDER, _MAX_SLIDER = "carousel", 500
 _OF_OTHERS = (
     r"products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|container|block|"
     r"section|module"
@@ -252,7 +255,7 @@ class Content:
             if not is_own:
                 return True
         names = _BESIDE_AROUND if is_around else _BESIDE_NAME
-        return any(map(names.fullmatch, names_of(element)))
+        return _is_named_beside(element, names)
 
     def _places_in(self, element: HtmlElement) -> range:
         start = self._places[element]
@@ -313,9 +316,27 @@ def is_beside(element: HtmlElement, content: HtmlElement) -> bool:
     for each in chain([element], element.iterancestors()):
         if each is content:
             return False
-        if each.tag in BESIDE or any(map(_BESIDE_NAME.fullmatch, names_of(each))):
+        if each.tag in BESIDE or _is_named_beside(each, _BESIDE_NAME):
             return True
     return False
+
+
+def _is_named_beside(element: HtmlElement, words: re.Pattern[str]) -> bool:
+    """Says a name of an element that it is about other pages?"""
+    names = [*filter(words.fullmatch, names_of(element))]
+    is_slider = bool(names) and all(_SLIDER in name.lower() for name in names)
+    return bool(names) and not (is_slider and _has_only_pictures(element))
+
+
+def _has_only_pictures(element: HtmlElement) -> bool:
+    """Has a slider pictures in it, and neither sentences nor links to other pages?"""
+    n_pictures = 0
+    for each in islice(element.iter(), _MAX_SLIDER):
+        if each.tag == "img":
+            n_pictures += 1
+        if (each.tag == "a" and leads_to_page(each)) or len((each.text or "").strip()) > MAX_LINE:
+            return False
+    return n_pictures > 0
 
 
 def names_of(element: HtmlElement) -> list[str]:

@@ -124,6 +124,13 @@ def leads_to_file(link: HtmlElement) -> bool:
     )
 
 
+def leads_to_page(link: HtmlElement) -> bool:
+    """Return whether a link leads to another page, and neither to a file nor to a contact."""
+    href = (link.get("href") or "").strip()
+    is_page = bool(href) and href[0] != "#" and not _NO_FILE_SCHEME.match(href)
+    return is_page and not leads_to_file(link)
+
+
 def is_beside_page(address: str) -> bool:
     """Return whether an address leads to the folder of its page, or below it.
 

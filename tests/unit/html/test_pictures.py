@@ -74,6 +74,12 @@ def why(one: str, other: str) -> str | None:
         ("<img src=/a/lamp.jpg>", "<i data-a=/b>", True),
         ("<img src=/a/rose.jpg width=48>", "<img src=/a/lily.jpg width=48>", True),
         ("<img class=user-avatar src=/a/ann.jpg>", "<img class=user-avatar src=/a/ben.jpg>", True),
+        ("<p class=carousel><img src=/a/lamp.jpg>", "<p class=carousel><img src=/bed.jpg>", False),
+        (
+            "<p class=carousel><a href=/1><img src=/a/lamp.jpg></a>",
+            "<p class=carousel><a href=/2><img src=/a/stool.jpg></a>",
+            True,
+        ),
         ("lamp.jpg", "stool.jpg", False),
         ("lamp.jpg", "lamp-1200x630.png", True),
     ],
