@@ -34,6 +34,7 @@ from .content import (
     line_text,
     without_numbers,
 )
+from .files import files
 from .labels import is_byline, is_dated_byline, telling_value
 from .lines_above import lines_above
 from .lines_beside import IsInText, line_beside, lines_beside, rows_beside, rows_of_two
@@ -89,7 +90,8 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
         stated += [_rows(content, is_in_text), _terms(content), _broken_labels(content)]
         stated += [_rows_of_two(content), _code(content)]
         stated += [lines_above(content, main), lines_beside(content, is_in_text)]
-        stated += [pictures(content), choices(content), linked_lists(content, is_in_text)]
+        stated += [pictures(content), files(content), choices(content)]
+        stated.append(linked_lists(content, is_in_text))
     found = (
         each.fact
         for each in chain.from_iterable(stated)

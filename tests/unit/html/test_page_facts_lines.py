@@ -61,7 +61,7 @@ def signed(below: str) -> PageSignature:
         ("<p class=tel>0113 496 0000", [("tel p", "0113 496 0000")]),
         ("<p class=at><a href='https://maps.google.com/?q=x'>Leeds</a>", [("at p", "Leeds")]),
         ("<div><p class=t><a href=/x>Tea</a></p><p class=t><a href=/y>Pots</a></p></div>", []),
-        ("<p class=who><a href='mailto:ann@a.example'>Ann</a>", [("who p", "Ann")]),
+        ("<p class=who><a href='geo:52,13'>Leeds</a>", 2),
         # numbers of counters are masked, and those of what a page is about are not
         ("<p>Viewed 51 times", [("div p", "Viewed times")]),
         ("<p>Park View 3, Leeds", [("div p", "Park View Leeds")]),
