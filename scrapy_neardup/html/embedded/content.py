@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple, cast
 
 from lxml import etree
@@ -48,20 +48,17 @@ _STYLED = etree.XPath("descendant-or-self::*/@style[contains(., 'url(')]", smart
 #: Inline SVG: shapes, coordinates and text, but neither ids nor classes.
 _SVG = etree.XPath(
     "descendant::svg//@*[not(contains('|id|class|style|clip-path|mask|filter|fill|', "
-    "concat('|', local-name(), '|')))] | descendant::svg//text()",
-    smart_strings=False,
+    "concat('|', local-name(), '|')))] | descendant::svg//text()[normalize-space()]",
 )
 _DATA_ATTRIBUTES = etree.XPath(
     "descendant-or-self::*/@*[starts-with(name(), 'data-') and "
     "(starts-with(., '{') or starts-with(., '['))]",
-    smart_strings=False,
 )
 #: The same of components, in attributes such as ``:product`` and ``x-data``.
 _COMPONENT_ATTRIBUTES = etree.XPath(
     "descendant-or-self::*/@*[not(starts-with(name(), 'data-')) and "
     "(starts-with(., '{') or starts-with(., '[')) and "
     "not(contains('|class|style|id|', concat('|', name(), '|')))]",
-    smart_strings=False,
 )
 #: Two numbers or more, as a chart has them.
 _NUMBERS = re.compile(r"\[(?:\s{0,9}-?\d[\d.]{0,18}\s{0,9},)+\s{0,9}-?\d[\d.]{0,18}\s{0,9}\]")
@@ -71,7 +68,6 @@ _MICRODATA = etree.XPath(
     "descendant-or-self::*[@itemprop or @property]"
     "[not(contains(concat(@itemprop, @property), 'Count'))]/@content[not(contains(., '://'))] | "
     "descendant-or-self::*[@itemprop or @property]/@href[contains(., 'schema.org/')]",
-    smart_strings=False,
 )
 _PROTECTED_MAIL = etree.XPath("descendant-or-self::*/@data-cfemail", smart_strings=False)
 #: What stands for an image or stars, and is read out in their place.
@@ -90,13 +86,14 @@ _LATE_MEDIA = etree.XPath(
     "descendant-or-self::*/@*[starts-with(name(), 'data-') and contains(., '.') and "
     "not(contains('|data-src|data-original|data-lazy-src|data-srcset|', "
     "concat('|', name(), '|')))]",
-    smart_strings=False,
 )
 #: Matches the HTML of every page that has such an attribute.
 _DATA_ATTRIBUTE = re.compile(r"""=\s*["']?(?:[{]|\[)""")
 
 #: A text in quotes that may be an address, as of a film that a player is told to load.
 _QUOTED = re.compile(r"""["'`]([\w./%~\\-][^"'`\s<>]{3,500})["'`]""")
+#: Behind the names of all attributes.
+_LAST = "\x7f"
 _CSS_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)")
 #: An object or array that a script assigns.
 _ASSIGNED = re.compile(
@@ -174,9 +171,9 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
     found = [*_attribute_content(elements), *map(stable_address, files)]
     found += filter(None, (said_by(link.get("href") or "") for link in links))
     if _DATA_ATTRIBUTE.search(html):
-        found += map(without_volatile, cast("list[str]", _COMPONENT_ATTRIBUTES(body)))
+        found += map(without_volatile, _in_order(_COMPONENT_ATTRIBUTES, body))
     if "itemprop" in html or has_rdfa(html):
-        values = cast("list[str]", _MICRODATA(body))
+        values = _in_order(_MICRODATA, body)
         found += (value for value in values if not VOLATILE_VALUE.search(value))
     if "data-cfemail" in html:
         found += map(unprotected, cast("list[str]", _PROTECTED_MAIL(body)))
@@ -185,10 +182,10 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
     if "url(" in html:
         found += map(stable_address, _style_urls(body))
     if "<svg" in html:
-        found += cast("list[str]", _SVG(body))
+        found += (" ".join(part.split()) for part in _in_order(_SVG, body))
     found += marked_states(body)
     for element in _inert(body):
-        if texts := [text.strip() for text in element.itertext()]:
+        if texts := [" ".join(text.split()) for text in element.itertext() if text.strip()]:
             # Two lines at least: scripts may show another content on a page that lacks them.
             found += ["", *texts]
     return EmbeddedContent("\n".join(found), beside)
@@ -243,7 +240,7 @@ def script_data(tree: HtmlElement, html: str) -> list[str]:
         if script.text and is_data(script.get("type") or "", script.text)
     ]
     if _DATA_ATTRIBUTE.search(html):
-        found += cast("list[str]", _DATA_ATTRIBUTES(tree))
+        found += _in_order(_DATA_ATTRIBUTES, tree)
     return found
 
 
@@ -341,8 +338,15 @@ def _late_media(body: HtmlElement, html: str) -> Iterator[str]:
     """Yield the addresses of media in other attributes, from which scripts load them."""
     if "data-" not in html:
         return
-    for value in cast("list[str]", _LATE_MEDIA(body)):
+    for value in _in_order(_LATE_MEDIA, body):
         yield from (url for url in _CSS_URL.findall(value) or [value] if is_file(path_of(url)))
+
+
+def _in_order(path: etree.XPath, root: HtmlElement) -> Iterator[str]:
+    """Yield attributes and texts, those of one element in an order that no template changes."""
+    found = cast("list[etree._ElementUnicodeResult]", path(root))
+    for _, parts in groupby(found, etree._ElementUnicodeResult.getparent):
+        yield from sorted(parts, key=lambda part: part.attrname or _LAST)
 
 
 def _style_urls(body: HtmlElement) -> Iterator[str]:
