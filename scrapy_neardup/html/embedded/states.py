@@ -31,7 +31,8 @@ _MARKED = etree.XPath(
     "contains(@class, 'active') or contains(@class, 'selected') or contains(@class, 'chosen') or "
     "contains(@class, 'checked') or contains(@class, 'current') or contains(@class, 'disabled') or "
     "contains(@class, 'available') or contains(@class, 'out') or contains(@class, 'stock') or "
-    "contains(@class, 'oos')][not(ancestor-or-self::a or descendant::a or ancestor::nav)]"
+    "contains(@class, 'oos')][not(ancestor-or-self::a or ancestor::nav)]"
+    "[self::s or self::del or self::strike or not(descendant::a)]"
 )
 #: Words of classes around what a visitor has chosen for the visit, not of what a page is about.
 _OF_CONTROLS = re.compile(
@@ -47,10 +48,20 @@ _MAX_LENGTH, _MAX_WITHIN, _MAX_AROUND = 80, 8, 4
 def marked_states(body: HtmlElement) -> Iterator[str]:
     """Yield each state that is marked, and the text that has it, such as one of several sizes."""
     for element in cast("list[HtmlElement]", _MARKED(body)):
-        state = element.tag if element.tag in _STRUCK else _state_of(element)
+        is_struck = element.tag in _STRUCK
+        state = element.tag if is_struck else _state_of(element)
         text = short_text(element, _MAX_WITHIN, _MAX_LENGTH) if state else ""
+        if text is None and is_struck:
+            text = _long_text(element)
         if text and not _is_of_controls(element):
             yield f"{state}: {text}"
+
+
+def _long_text(element: HtmlElement) -> str:
+    """Return a struck text, in one line; that of one within another is a part of it."""
+    if next(element.iterancestors(*_STRUCK), None) is not None:
+        return ""
+    return " ".join(" ".join(cast("Iterator[str]", element.itertext())).split())
 
 
 def _state_of(element: HtmlElement) -> str:
