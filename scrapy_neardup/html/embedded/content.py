@@ -16,8 +16,6 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ..links.addresses import (
-    IDENTIFIER,
-    TOKEN_NAMES,
     VOLATILE_VALUE,
     is_beside_page,
     is_volatile,
@@ -28,8 +26,10 @@ from ..links.addresses import (
     unprotected,
 )
 from ..links.file_suffixes import is_file
+from ..links.third_parties import is_advertisement, is_embedding_script
 from .object_literals import assigned_literals
 from .states import marked_states
+from .volatile_data import lasting_pair, without_volatile
 
 #: Elements with content in their attributes.
 _CONTENT_TAGS = (
@@ -41,6 +41,9 @@ _CONTENT_TAGS = (
 _OTHER_MEDIA = etree.XPath("(descendant::*/@data-src | descendant::*/@src)/..")
 _URL_ATTRIBUTES = ("src", "data-src", "data-original", "data-lazy-src", "poster", "data")
 _SRCSET_ATTRIBUTES = ("srcset", "data-srcset", "imagesrcset")
+#: Attributes whose picture is loaded late, and characters of one that stands there until then.
+_LATE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "data-srcset")
+_MAX_STAND_IN = 2000
 _TEXT_ATTRIBUTES = ("alt", "aria-label", "placeholder", "srcdoc", "datetime")
 _VALUE_TAGS = frozenset("input button option param data meter progress".split())
 _STATE_ATTRIBUTES = ("checked", "selected")
@@ -109,38 +112,6 @@ _MAX_FUNCTIONS = 5
 _PROGRAM_TYPE = re.compile(r".*script.*|module|importmap|speculationrules|x-shader/.*|.*-config")
 _DATA_TYPE = re.compile(r".*(?:json|html|template|xml|csv|init)")
 _PROGRAM = re.compile(r"\b(?:function|var|let|const|window|document)\b|=>|\w\(|\.push\b")
-#: Names of how long something took when a page was made.
-_TIME_NAMES = (
-    r"(?:server|render(?:ing)?|load|queue|request|response|generation|application|execution|"
-    r"processing|elapsed)[_-]?(?:time|ms)"
-)
-#: In script data, absolute URLs are volatile as well, but not those of media, and not the values of
-#: schema.org ("OutOfStock"). Neither are the numbers that a product has everywhere.
-_VOLATILE_DATA = re.compile(
-    rf"(?P<named>(?i:\b{IDENTIFIER})[\"']?\s*[:=]\s*[\"']?[^\s\"',}}]+)|"
-    # A short token, and how long something took, are told by their names.
-    rf"(?i:[\"'][\w-]{{0,40}}(?:{TOKEN_NAMES})[\w-]{{0,40}})[\"']\s*:\s*[\"'][^\"'\s]*[\"']|"
-    rf"(?i:[\"']{_TIME_NAMES})[\"']\s*:\s*[\"']?\d[\d.]*|"
-    rf"(?P<url>(?:\\{{0,3}}/){{2}}[^\s\"'<>]*)|{VOLATILE_VALUE.pattern}",
-    re.A,
-)
-#: Names in a program's objects of what is another at each visit: times, and who visits. A constant
-#: of this name is the version of a manual or of a theme, and says nothing of the page.
-_PASSING_NAME = re.compile(
-    r"(?-i:^[A-Z_]*VERSION$)|^now$|elapsed|"
-    rf"(?:{_TIME_NAMES}|(?:current|app|page|build|cache)[_-]?time)$|"
-    r"(?:visit(?:or)?|client|request|trace|correlation|page[_-]?view|ray|guest|anonymous)[_-]?id$",
-    re.I,
-)
-#: Names of counters, and their values.
-_COUNTED = "(?:view|hit|visit(?:or)?|like|share|comment|download|play|reader|follower|vote|click)s?"
-_COUNTER_NAME = re.compile(
-    rf"^{_COUNTED}$|{_COUNTED}[_-]?(?:count(?:er)?|number|num|total)$|"
-    rf"^(?:count|num|number|total)[_-]?(?:of[_-]?)?{_COUNTED}$|^online$",
-    re.I,
-)
-_COUNT = re.compile(r"\d[\d.,]*[km]?", re.I)
-_SCHEMA_ORG = re.compile(r"//(?:www\.)?schema\.org/\w+$", re.I)
 
 
 class EmbeddedContent(NamedTuple):
@@ -267,25 +238,11 @@ def _addresses_of_files(urls: Iterable[str]) -> list[str]:
 
 def _lasting_object(pairs: list[tuple[str, str]]) -> str:
     """Return what an object of a program says on each copy of a page; empty if that is nothing."""
-    lasting = [pair for pair in map(_lasting_pair, pairs) if pair[1]]
+    lasting = [pair for pair in map(lasting_pair, pairs) if pair[1]]
     if not any(name for name, _ in lasting):
         return ""
     # Two lines, as for other data.
     return "\n" + "\t".join(without_volatile(f"{name}: {value}") for name, value in lasting)
-
-
-def _lasting_pair(pair: tuple[str, str]) -> tuple[str, str]:
-    """Return a name and its value; without the value if it differs from copy to copy."""
-    name, value = pair[0], " ".join(pair[1].split())
-    if _PASSING_NAME.search(name) or is_volatile(name, ""):
-        return name, ""
-    if _COUNTER_NAME.search(name) and _COUNT.fullmatch(value):
-        return name, ""
-    address = value.replace("\\/", "/")
-    if address.startswith(("/", "./", "../")) or "://" in address[:9]:
-        # Addresses of pages differ, as in data.
-        return name, stable_address(address) if is_file(path_of(address)) else ""
-    return name, value
 
 
 def is_data(kind: str, text: str) -> bool:
@@ -297,30 +254,23 @@ def is_data(kind: str, text: str) -> bool:
     return not is_program and bool(_ASSIGNED.search(text) and _NON_EMPTY_VALUE.search(text))
 
 
-def without_volatile(data: str) -> str:
-    """Remove from script data what differs from one copy of a page to the next."""
-    return _VOLATILE_DATA.sub(_lasting, data)
-
-
-def _lasting(found: re.Match[str]) -> str:
-    """Return what every copy of a page has of a part of its data that may be volatile."""
-    url = (found["url"] or "").replace("\\", "")
-    if is_file(path_of(url)):
-        return stable_address(url)
-    return url if _SCHEMA_ORG.match(url) else found["named"] or ""
-
-
 def _attribute_content(elements: Iterable[HtmlElement]) -> Iterator[str]:
     """Yield a line for each element that has content in its attributes."""
     for element in elements:
-        if element.tag not in ("script", "link") and not _is_tracking_pixel(element):
-            content = "\t".join(_attributes(element))
-            if content:
-                yield content
+        if element.tag == "link" or _is_tracking_pixel(element):
+            continue
+        sources = (element.get("src") or "", element.get("data-src") or "")
+        if any(map(is_advertisement, sources)):
+            continue
+        if element.tag == "script" and not any(map(is_embedding_script, sources)):
+            continue
+        if content := "\t".join(_attributes(element)):
+            yield content
 
 
 def _attributes(element: HtmlElement) -> Iterator[str]:
-    yield from map(stable_address, _media(element))
+    # The sizes of one picture have one address.
+    yield from dict.fromkeys(map(stable_address, _media(element)))
     yield from filter(None, map(element.get, _TEXT_ATTRIBUTES))
     if element.tag in _VALUE_TAGS:
         yield from _value(element)
@@ -328,10 +278,18 @@ def _attributes(element: HtmlElement) -> Iterator[str]:
 
 def _media(element: HtmlElement) -> Iterator[str]:
     """Yield the addresses of the files that an element shows, as they stand there."""
-    yield from filter(None, map(element.get, _URL_ATTRIBUTES))
+    source, *others = map(element.get, _URL_ATTRIBUTES)
+    if source and not (_is_stand_in(source) and any(map(element.get, _LATE_ATTRIBUTES))):
+        yield source
+    yield from filter(None, others)
     for candidates in filter(None, map(element.get, _SRCSET_ATTRIBUTES)):
         # "a.png 1x, b.png 2x"; addresses may contain commas.
         yield from (part[0] for part in map(str.split, candidates.split(", ")) if part)
+
+
+def _is_stand_in(url: str) -> bool:
+    """Return whether an address is a picture that stands there until another one is loaded."""
+    return len(url) <= _MAX_STAND_IN and url[:11].lower() == "data:image/"
 
 
 def _late_media(body: HtmlElement, html: str) -> Iterator[str]:

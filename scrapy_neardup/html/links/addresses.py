@@ -73,10 +73,22 @@ _SIGNING_NAME = re.compile(
     r"x-(?:amz|goog)-\w+(?:-\w+)*)$",
     re.I,
 )
+#: Names of numbers that keep an answer from a cache, and such numbers, which name nothing.
+_CACHE_NAME = re.compile(r"(?:cb|ord|rnd|correlator|(?:cache_?)?bust(?:er)?)", re.I)
+_CACHE_VALUE = re.compile(r"\d{6,}|0?\.\d+", re.A)
 #: Names of parameters with the address of what a script delivers in another size.
 _SOURCE_NAMES = frozenset(("url", "uri"))
 #: A moment or a random number, which tells no two files apart.
 _PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
+#: Sizes of one picture at the end of its name: "lamp-300x200", "lamp@2x".
+SIZE_IN_NAME = r"[-_.@]\d{3,4}x(?:\d{3,4})?|@\dx|[-_]scaled"
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)$", re.I)
+_SIZED = re.compile(rf"(?:{SIZE_IN_NAME}){{1,3}}(?=(?:\.[a-z]{{3,5}}){{1,2}}$)", re.I)
+#: A folder that says in which size and format a picture is delivered: "w_300,h_200,c_fill".
+_TRANSFORMATION = r"(?:[wh]_\d{1,4}|c_(?:fill|fit|scale|limit|pad)|[qf]_\w{1,9}|dpr_[\d.]{1,4})"
+_TRANSFORMED = re.compile(rf"(?:^|(?<=/)){_TRANSFORMATION}(?:,{_TRANSFORMATION}){{0,9}}/", re.I)
+_SIZE_PARAMETER = re.compile(r"w|h|width|height|dpr|q|quality|resize|fit", re.I)
+_SIZE_VALUE = re.compile(r"[\d.]{1,5}(?:(?:,|%2c|x)[\d.]{1,5})?", re.I | re.A)
 #: Volatile in a file's address; a player's ``v`` may name the film.
 _VERSION_NAMES = frozenset(("v", "ver", "version"))
 #: Beside a parameter that names what is shown, these are versions; others are never names.
@@ -186,6 +198,8 @@ def stable_address(url: str) -> str:
             if name and not (leads_to_media and name in _VERSION_NAMES)
             if not is_volatile(name, value)
         ]
+        if _PICTURE.search(path):
+            path, kept = without_size(path), [pair for pair in kept if not _is_size(*pair)]
     else:
         kept = _identifying(params)
     named = [f"{name}={value}" for name, value in kept]
@@ -193,6 +207,15 @@ def stable_address(url: str) -> str:
         named += _shown_by_fragment(fragment)
     path = _PATH_PARAMETER.sub(_lasting_parameter, path)
     return "&".join((_RELATIVE_PREFIX.sub("", path), *named))
+
+
+def without_size(path: str) -> str:
+    """Return the path of a picture without what says in which size it is delivered."""
+    return _TRANSFORMED.sub("", _SIZED.sub("", path))
+
+
+def _is_size(name: str, value: str) -> bool:
+    return bool(_SIZE_PARAMETER.fullmatch(name) and _SIZE_VALUE.fullmatch(value))
 
 
 def _params(query: str) -> list[tuple[str, str]]:
@@ -252,7 +275,9 @@ def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
             is_id = name.lower().endswith("id")
             if is_id or not _PASSING_VALUE.match(value):
                 kept.append((name, value))
-    kept = [p for p in kept if not _has_version(p, _CERTAIN_VERSION)]
+    kept = [p for p in kept if not (_has_version(p, _CERTAIN_VERSION) or _is_of_cache(*p))]
+    if any(name in _SOURCE_NAMES and _PICTURE.search(value) for name, value in kept):
+        kept = [pair for pair in kept if not _is_size(*pair)]
     lasting = [pair for pair in kept if not _SIGNING_NAME.search(pair[0])]
     if any(map(_names_something, lasting)):
         return [pair for pair in lasting if not _has_version(pair, _VERSION_VALUE)]
@@ -263,6 +288,10 @@ def naming_parameters(query: str) -> list[tuple[str, str]]:
     """Return the parameters of a query that say what a script delivers, and not how."""
     params = _identifying(_params(query))
     return [p for p in params if p[0].lower().endswith("id") or _names_something(p)]
+
+
+def _is_of_cache(name: str, value: str) -> bool:
+    return bool(_CACHE_NAME.fullmatch(name) and _CACHE_VALUE.fullmatch(value))
 
 
 def _has_version(param: tuple[str, str], version: re.Pattern[str]) -> bool:
