@@ -9,8 +9,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ..html.facts.content import HEADING, HEADING_IN_TITLE, Fact
+from ..html.facts.content import CODE_BLOCK, HEADING, HEADING_IN_TITLE, Fact
 from ..html.facts.properties import TITLE_PROPERTY
+from ..text.characters import with_plain_quotes
 from ..text.idf import token_hashes
 from ..text.marks import marked_and_folded_line
 from ..text.normalization import normalize
@@ -48,6 +49,7 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
     than :data:`MAX_FIELDS` those are kept whose labels have the least hashes, in any page; those
     around the content only if the others leave room.
     """
+    facts = [*map(_plainly_quoted, facts)]
     headings = _hashes_of(fact for fact in facts if fact.label == HEADING)
     in_title = [fact._replace(label=HEADING) for fact in facts if fact.label == HEADING_IN_TITLE]
     named = (HEADING, HEADING_IN_TITLE)
@@ -71,6 +73,14 @@ def packed_facts(facts: Sequence[Fact], in_heading: int = 0) -> bytes:
         np.array([in_heading] if in_heading else [], np.uint64) * _KINDS + np.uint64(_PARTS),
     ]
     return np.concatenate(codes).astype(CODE).tobytes()
+
+
+def _plainly_quoted(fact: Fact) -> Fact:
+    """Return a fact with straight quotation marks, but code as it is."""
+    if fact.label == CODE_BLOCK:
+        return fact
+    label, stated = map(with_plain_quotes, (fact.label, fact.stated))
+    return fact._replace(label=label, stated=stated)
 
 
 def _with_others(
@@ -125,9 +135,11 @@ def heading_bits(heading: str, parts: Sequence[str], title: Sequence[Segment]) -
     """
     if not heading or len(parts) > MAX_PARTS:
         return 0
-    text = normalize(heading)
+    text = with_plain_quotes(normalize(heading))
     worded = (part for part, words in zip(parts, title, strict=True) if words)
-    return sum(1 << i for i, part in enumerate(worded) if _has_words(text, part.strip()))
+    return sum(
+        1 << i for i, part in enumerate(worded) if _has_words(text, with_plain_quotes(part.strip()))
+    )
 
 
 def _has_words(text: str, words: str) -> bool:

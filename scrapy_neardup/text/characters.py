@@ -42,8 +42,15 @@ _IN_LONG_RUN = regex.compile(rf"{_MARKS}|\p{{Default_Ignorable_Code_Point}}")
 #: The conventional base of a mark without a base character.
 _DOTTED_CIRCLE = "\u25cc"
 
+_PLAIN_QUOTES = str.maketrans("‘’‚‛‹›“”„‟«»", "''''''\"\"\"\"\"\"")
+
 #: Unicode code points, shape ``(n,)``; 16 bits wide if the text is within the BMP.
 CodePoints = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
+
+
+def with_plain_quotes(text: str) -> str:
+    """Return a text with straight quotation marks: copies are set in either way."""
+    return text if text.isascii() else text.translate(_PLAIN_QUOTES)
 
 
 def code_points(text: str) -> CodePoints:

@@ -51,9 +51,13 @@ def marked_states(body: HtmlElement) -> Iterator[str]:
         is_struck = element.tag in _STRUCK
         state = element.tag if is_struck else _state_of(element)
         text = short_text(element, _MAX_WITHIN, _MAX_LENGTH) if state else ""
-        if text is None and is_struck:
+        is_long = text is None
+        if is_long and is_struck:
             text = _long_text(element)
         if text and not _is_of_controls(element):
+            if is_long:
+                # Two lines: a page in which this is not struck is none that lacks an element.
+                yield ""
             yield f"{state}: {text}"
 
 

@@ -65,6 +65,8 @@ HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 #: Labels of the fact that is a page's heading: of one that the title does not repeat, and of one
 #: that stands in the title.
 HEADING, HEADING_IN_TITLE = "heading", "heading in title"
+#: Label of the facts that are blocks of code.
+CODE_BLOCK = "code"
 
 
 class Fact(NamedTuple):

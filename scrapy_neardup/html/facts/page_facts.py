@@ -17,11 +17,13 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
+from ...text.characters import with_plain_quotes
 from ...text.signs.currencies import prices_in
 from ..headings import beginning_of_text, heading_above, heading_text
 from ..page_lines import last_line, solid
 from .choices import choices
 from .content import (
+    CODE_BLOCK,
     HEADING,
     HEADING_IN_TITLE,
     MAX_DESCENDANTS,
@@ -108,7 +110,8 @@ def _name(heading: HtmlElement, title: str) -> Iterator[Stated]:
     A title may have the headings of several pages in it: "Plumber in Leeds, Bath and Hull".
     """
     if name := heading_text(heading):
-        label = HEADING_IN_TITLE if solid(name) in solid(title) else HEADING
+        own, whole = (solid(with_plain_quotes(text)) for text in (name, title))
+        label = HEADING_IN_TITLE if own in whole else HEADING
         # It counts even if the main text has it: articles have their headings within.
         yield Stated(heading, "", name, Fact(label, name), has_place=True)
 
@@ -181,7 +184,7 @@ def _rows_of_two(content: Content) -> Iterator[Stated]:
 def _code(content: Content) -> Iterator[Stated]:
     """Yield blocks of code: extractors leave some of them out."""
     for block, text in _blocks_of_code(content):
-        yield Stated(block, "", text, Fact("code", text))
+        yield Stated(block, "", text, Fact(CODE_BLOCK, text))
 
 
 def _declaration(content: Content, heading: HtmlElement) -> Iterator[Stated]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scrapy_neardup.html.facts.content import CODE_BLOCK, HEADING, Fact
 from scrapy_neardup.matching.verdict import Match
+from scrapy_neardup.signatures.facts import heading_bits, packed_facts
 from tests.support.texts import FERRY, MUSEUM, TEA
 from tests.unit.matching.test_rule import detector
 
@@ -178,3 +180,18 @@ def test_one_content_that_is_written_in_two_ways(name):
 @pytest.mark.parametrize("name", TWO)
 def test_but_not_two_contents_that_are_alike(name):
     assert not is_one(*TWO[name])
+
+
+def packed(label: str, stated: str) -> bytes:
+    return packed_facts([Fact(label, stated)])
+
+
+@pytest.mark.parametrize(
+    "stated", ["Ann's “Kettle”", 'Ann’s "Kettle"', "Ann‘s «Kettle»", "Ann's „Kettle“"]
+)
+def test_quotation_marks_are_the_same_in_facts_but_not_in_code(stated):
+    plain = 'Ann\'s "Kettle"'
+    assert packed(HEADING, stated) == packed(HEADING, plain)
+    assert packed("Name", stated) == packed("Name", plain) != packed("Name", "Ann's Kettle")
+    assert packed(CODE_BLOCK, stated) != packed(CODE_BLOCK, plain)
+    assert heading_bits(stated, [plain.lower()], [("x",)]) == 1
