@@ -23,7 +23,7 @@ from .signature import (
 )
 
 #: Version of the digests, for the recipe of signatures.
-VERSION = "shown-13"
+VERSION = "shown-14"
 
 
 def shown_digest(
