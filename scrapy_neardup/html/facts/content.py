@@ -12,6 +12,7 @@ from lxml.html import HtmlElement
 
 from ..links.addresses import leads_to_page
 from ..page_lines import BESIDE, Line, short_text
+from .names import BESIDE_AROUND, BESIDE_NAME, is_column, names_of
 
 #: Of each kind of facts, so many are looked at.
 MAX_FACTS = 200
@@ -20,34 +21,17 @@ MAX_DESCENDANTS = 8
 MAX_LABEL, MAX_STATED = 40, 120
 #: An element with more descendants is no line, nor several that ``<br>`` breaks.
 _MAX_BROKEN = 24
-#: Characters of classes, and of an id, that are looked at.
-_MAX_NAMES = 200
 #: Numbers that are no part of a name such as AB-12.
 _NUMBER = re.compile(r"(?<![A-Za-zА-я_\d])(?<![A-Za-zА-я]-)\d[\d.,:/-]*")
 _TEXT = etree.XPath("string()", smart_strings=False)
-#: Words of classes and ids of what a page shows beside its own content.
-_BESIDE = (
-    r"related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
-    r"breadcrumbs?|side-?bar|carousel"
-)
-#: The one of these that may show the page's own pictures, and elements of it that are looked at.
+#: A part beside the content that may show the page's own pictures, and how much of it is looked at.
 _SLIDER, _MAX_SLIDER = "carousel", 500
-_OF_OTHERS = (
-    r"products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|container|block|"
-    r"section|module"
+#: Elements that may be columns beside a text.
+_COLUMNS = etree.XPath(
+    "descendant::*[self::aside or contains(@class, 'ide') or contains(@id, 'ide')]"
 )
-_BESIDE_NAME = re.compile(
-    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
-)
-#: The same for elements around the content.
-_BESIDE_AROUND = re.compile(
-    rf"(?!no[-_]|has[-_]|with|elementor)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
-    r"banners?|popular|trending|featured|latest|newest|recent|deals?|tickers?|weather|cart|basket|"
-    r"slider|swiper|polls?|widgets?|bought-together|(?:last|recently)-?viewed|best-?sellers?|"
-    r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more|others?|header|footer|menu|top-?bar)"
-    rf"(?:[-_](?:{_OF_OTHERS}|offers?|ads?|from))?",
-    re.IGNORECASE,
-)
+#: So many columns are looked at, and elements beside a ``main`` element.
+_MAX_COLUMNS = 16
 #: Without a ``main`` element, so many elements around the content are looked at, and the body only
 #: if it is the next one.
 _MAX_LEVELS = 4
@@ -109,10 +93,12 @@ class Content:
         the whole body is the content then.
     :param last: last line of the main text.
     :param has_heading: if not, what stands around the text is its content from there on.
+    :param own_boxes: tells which elements of a column beside the text are about the page.
     :ivar root: smallest element that has all of it.
     :ivar surroundings: the ``main`` element that has the content, else the element of a page's
         columns: a table or a price may stand in one of its own.
-    :ivar whole: the larger one of root and surroundings.
+    :ivar parts: the surroundings, and columns beside them that have boxes about the page.
+    :ivar whole: the element that has the root and all of these.
     :ivar text: text of that, nothing between its elements; tells what to look for.
     """
 
@@ -123,6 +109,7 @@ class Content:
         last: Line,
         *,
         has_heading: bool = True,
+        own_boxes: Callable[[HtmlElement], list[HtmlElement]] = lambda _: [],
     ) -> None:
         root = body if heading is None else _around(heading, last.around)
         if body not in root.iterancestors():
@@ -131,20 +118,27 @@ class Content:
         self._around_root = {self.root, *self.root.iterancestors()}
         own = last.around if heading is None else self.root
         self.surroundings = _surroundings(own, body)
+        columns = list(filter(own_boxes, _columns_beside(self.surroundings)))
+        self.parts = [self.surroundings, *columns]
         self.whole = body if heading is None else self.surroundings
+        if columns and self.whole is not body:
+            self.whole = cast("HtmlElement", self.whole.getparent())
         self.text = cast("str", _TEXT(self.whole))
         self._places = {element: place for place, element in enumerate(self.whole.iter())}
         start = self._places[self.root]
         if heading is not None and (has_heading or self.root is body):
             start = self._places.get(heading, start)
         self._start = start
-        self._in_root, self._in_surroundings = map(self._places_in, (self.root, self.surroundings))
+        self._in_root = self._places_in(self.root)
+        self._in_parts = [*map(self._places_in, self.parts)]
         end = self._places[last.before]
         # A heading may stand behind the text, or be its last line.
         is_behind = end < self._start or last.around is heading
         self._end = self._in_root.stop - 1 if is_behind else end
         self._several: dict[HtmlElement, bool] = {}
         self._beside: dict[HtmlElement, bool] = {self.root: False, self.surroundings: False}
+        self._own_boxes = self._boxes_of_columns(own_boxes)
+        self._beside.update(dict.fromkeys(self._own_boxes, False))
 
     def is_before_end(self, element: HtmlElement) -> bool:
         """Is an element between the heading and the end of the text?"""
@@ -163,13 +157,16 @@ class Content:
 
         :param its_heading: a heading that has the element alone, and is that of no card.
         """
-        if self._places[element] not in self._in_surroundings or self.is_beside(element):
+        place = self._places[element]
+        if not any(place in part for part in self._in_parts) or self.is_beside(element):
             return False
         box = element
-        for each in element.iterancestors():
+        for each in chain([element], element.iterancestors()):
             if each in self._around_root:
                 break
             box = each
+            if each in self._own_boxes:
+                break
         headings = (each for each in box.iter(*HEADINGS) if each is not its_heading)
         return next(headings, None) is None and box.find(".//a//img") is None
 
@@ -241,13 +238,27 @@ class Content:
 
     def rows_and_rest(self, *tags: str) -> Iterator[HtmlElement]:
         """Yield elements of the root behind the heading, and then those around it."""
-        rest = filterfalse(self.is_behind_heading, self.surroundings.iter(*tags))
+        around = chain.from_iterable(part.iter(*tags) for part in self.parts)
+        rest = filterfalse(self.is_behind_heading, around)
         return chain(self.rows(*tags), rest)
 
     def elements(self) -> Iterator[HtmlElement]:
-        """Yield all elements in the surroundings."""
-        places = self._in_surroundings
-        return islice(self._places, places.start + 1, places.stop)
+        """Yield all elements in the surroundings, and in the columns beside them."""
+        for part in self.parts:
+            yield from islice(part.iter(), 1, None)
+
+    def _boxes_of_columns(
+        self, own_boxes: Callable[[HtmlElement], list[HtmlElement]]
+    ) -> set[HtmlElement]:
+        """Return the boxes about the page in columns of the content that stand beside no other."""
+        found: set[HtmlElement] = set()
+        columns = filter(is_column, cast("list[HtmlElement]", _COLUMNS(self.whole)))
+        for column in islice(columns, _MAX_COLUMNS):
+            parent = column.getparent()
+            is_own = column in self._around_root or not self._is_part_beside(column)
+            if not is_own and (parent is None or not self.is_beside(parent)):
+                found.update(own_boxes(column))
+        return found
 
     def _is_part_beside(self, element: HtmlElement) -> bool:
         is_around = self._places.get(element, -1) not in self._in_root
@@ -256,7 +267,7 @@ class Content:
             is_own = element.tag in ("footer", "aside") and _is_in_article(element)
             if not is_own:
                 return True
-        names = _BESIDE_AROUND if is_around else _BESIDE_NAME
+        names = BESIDE_AROUND if is_around else BESIDE_NAME
         return _is_named_beside(element, names)
 
     def _places_in(self, element: HtmlElement) -> range:
@@ -273,6 +284,14 @@ def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
         return main
     columns = around[: _MAX_LEVELS + 1]
     return columns[-2] if columns[-1] is body and len(columns) > 2 else columns[-1]
+
+
+def _columns_beside(surroundings: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield the columns beside a ``main`` element."""
+    if _is_main(surroundings):
+        for preceding in (True, False):
+            beside = surroundings.itersiblings(preceding=preceding)
+            yield from filter(is_column, islice(beside, _MAX_COLUMNS))
 
 
 def _begins_with_link(element: HtmlElement) -> bool:
@@ -318,7 +337,7 @@ def is_beside(element: HtmlElement, content: HtmlElement) -> bool:
     for each in chain([element], element.iterancestors()):
         if each is content:
             return False
-        if each.tag in BESIDE or _is_named_beside(each, _BESIDE_NAME):
+        if each.tag in BESIDE or _is_named_beside(each, BESIDE_NAME):
             return True
     return False
 
@@ -339,12 +358,6 @@ def _has_only_pictures(element: HtmlElement) -> bool:
         if (each.tag == "a" and leads_to_page(each)) or len((each.text or "").strip()) > MAX_LINE:
             return False
     return n_pictures > 0
-
-
-def names_of(element: HtmlElement) -> list[str]:
-    """Return the names of an element's classes and its id, as far as they are not too long."""
-    names = f"{element.get('class', '')[:_MAX_NAMES]} {element.get('id', '')[:_MAX_NAMES]}"
-    return names.split()
 
 
 def line_text(element: HtmlElement) -> str | None:

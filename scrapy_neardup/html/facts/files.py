@@ -13,7 +13,7 @@ from lxml.html import HtmlElement
 
 from ..links.addresses import leads_to_file, leads_to_page, path_of, said_by, unprotected
 from ..links.file_names import name_of_file
-from .content import HEADINGS, MAX_FACTS, Content, Stated, names_of
+from .content import HEADINGS, MAX_FACTS, Content, Stated
 from .lines_beside import is_for_visitors, line_beside
 from .pictures import source_of
 

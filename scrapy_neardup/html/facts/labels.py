@@ -9,8 +9,8 @@ import re
 
 from ...text.counters import is_label_of_counter, names_a_counter
 from ...text.known_words import MONTHS, WEEKDAYS
+from ...text.signs.times_from_now import is_from_now
 from ...text.signs.visits import is_before_web, is_date_of_visit
-from .times_from_now import is_from_now
 
 _BYLINE = re.compile(
     r"(?:last |written )?"

@@ -17,8 +17,9 @@ from ...text.counters import names_a_counter
 from ...text.signs.currencies import prices_in
 from ...text.signs.visits import is_date_of_visit
 from ..page_lines import solid
-from .content import MAX_FACTS, Content, Fact, Stated, line_text, names_of, without_numbers
+from .content import MAX_FACTS, Content, Fact, Stated, line_text, without_numbers
 from .labels import date_of_event, has_date, is_byline
+from .names import names_of
 
 _HEADINGS = ("h1", "h2", "h3", "h4")
 _TAGS = ("div", "span", "p", "section", "li", "time", *_HEADINGS)

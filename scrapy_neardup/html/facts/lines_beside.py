@@ -19,9 +19,10 @@ from lxml.html import HtmlElement
 from ...text.counters import names_only_a_counter
 from ...text.signs.currencies import prices_in
 from ..page_lines import INLINE
-from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, line_text, names_of
+from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, line_text
 from .labels import date_of_event
 from .lines_above import is_date_of_page
+from .names import names_of
 from .table_rows import Row
 from .told_lines import is_level, is_passage, symbols, told, told_within
 
@@ -49,8 +50,9 @@ _CONTACT = re.compile(
 )
 #: Words of classes and ids of what is for visitors, and of what is about their visit. Others may
 #: be part of a name of what a page is about, such as "user-profile" and "online-event".
-_FOR_VISITORS = re.compile(
-    r"(?<![a-z])(?:login|greeting|share(?![-_](?:class|price|capital|type|series))|sharing|social|countdown|timer|breadcrumbs?|crumbs?|"
+FOR_VISITORS = re.compile(
+    r"(?<![a-z])(?:login|greeting|share(?![-_](?:class|price|capital|type|series))|sharing|social|"
+    r"countdown|timer|breadcrumbs?|crumbs?|"
     r"pagination|toc|toolbar|cookies?|consent|captcha|newsletter|byline|weather|wetter|meteo|pogoda|"
     r"ticker|now-playing|of-the-day|poll|quiz|testimonials?|kommentare?|commentaires?|comentarios?|"
     r"commenti|pinglun|likes|claps|switcher|ship-to|werbung|reklama|publicit[ey]|publicidad|"
@@ -120,7 +122,7 @@ def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
         texts = [text for each in row if (text := line_text(each)) != ""]
         if len(texts) != 2 or None in texts or any(map(_is_used, row[0].iter())):
             continue
-        if _has_own_text(row) or is_for_visitors(content, row):
+        if has_own_text(row) or is_for_visitors(content, row):
             continue
         label, value = (text or "" for text in texts)
         if any(map(str.isalpha, label)):
@@ -210,7 +212,7 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
     """
     elements = list(content.elements())
     broken = {each.getparent() for each in elements if each.tag not in _WITHIN_LINE}
-    has_own_text = cache(_has_own_text)
+    has_text = cache(has_own_text)
     found: set[HtmlElement] = set()
     yield from _lines_around(content)
     for element in elements:
@@ -218,12 +220,12 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
         if _is_elsewhere(element) or len(element.text or "") > _MAX_TEXT:
             continue
         # A word in a longer text is no line, nor is a part of one.
-        if parent in found or (element.tag in INLINE and has_own_text(parent)):
+        if parent in found or (element.tag in INLINE and has_text(parent)):
             found.add(element)
             continue
         is_within = content.is_before_end(element)
         if element in broken:
-            own = _runs(element) if has_own_text(element) else ()
+            own = _runs(element) if has_text(element) else ()
             lines = [line for _, line in own if len(line) <= MAX_LINE]
         elif is_within and (passage := _passage(element)):
             lines = [passage]
@@ -238,7 +240,7 @@ def _elements_of_lines(content: Content) -> Iterator[tuple[HtmlElement, bool, li
 def _lines_around(content: Content) -> Iterator[tuple[HtmlElement, bool, list[str]]]:
     """Yield the lines of the outermost element that are in no other: ``<hr>AB-123<hr>``."""
     whole = content.surroundings
-    if _has_own_text(whole):
+    if has_own_text(whole):
         for before, line in islice(_runs(whole), MAX_FACTS):
             if len(line) <= MAX_LINE:
                 yield whole, content.is_before_end(before), [line]
@@ -268,7 +270,7 @@ def _runs(element: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
 
 def _only_link(content: Content, element: HtmlElement) -> list[str]:
     """Return the text of the link that is all that an element has, if a class says what it is."""
-    if len(element) != 1 or element[0].tag != "a" or _has_own_text(element):
+    if len(element) != 1 or element[0].tag != "a" or has_own_text(element):
         return []
     names = element.get("class", "")
     if not names or _OF_LINKS.search(names) or _OF_LINKS.search(element[0].get("class", "")):
@@ -292,7 +294,7 @@ def _is_elsewhere(element: HtmlElement) -> bool:
     if element.tag == "dd":
         previous = element.getprevious()
         return previous is not None and previous.tag == "dt"
-    return element.tag in _ELSEWHERE and not _is_contact(element)
+    return element.tag in _ELSEWHERE and not is_contact(element)
 
 
 def _with_labels(lines: list[str]) -> list[str]:
@@ -306,10 +308,11 @@ def _with_labels(lines: list[str]) -> list[str]:
 
 def _is_used(element: HtmlElement) -> bool:
     """Do visitors use an element, rather than read it?"""
-    return element.tag in _USED and not _is_contact(element)
+    return element.tag in _USED and not is_contact(element)
 
 
-def _is_contact(element: HtmlElement) -> bool:
+def is_contact(element: HtmlElement) -> bool:
+    """Does an element link to somebody, or to a place on a map?"""
     return element.tag == "a" and _CONTACT.match(element.get("href", "")) is not None
 
 
@@ -319,7 +322,8 @@ def _own_texts(element: HtmlElement) -> Iterator[str]:
     return (text for text in texts if text and not text.isspace())
 
 
-def _has_own_text(element: HtmlElement) -> bool:
+def has_own_text(element: HtmlElement) -> bool:
+    """Has an element a text that is in none of those in it?"""
     return next(_own_texts(element), None) is not None
 
 
@@ -330,7 +334,7 @@ def _has_date_of_page(content: Content, element: HtmlElement) -> bool:
 def is_for_visitors(content: Content, element: HtmlElement) -> bool:
     """Is an element for the visitors of a page, by its names, or in what they use?"""
     around = islice(element.iterancestors(), _MAX_AROUND)
-    return _is_named(content, element, _FOR_VISITORS) or any(map(_is_used, around))
+    return _is_named(content, element, FOR_VISITORS) or any(map(_is_used, around))
 
 
 def _is_named(content: Content, element: HtmlElement, words: re.Pattern[str]) -> bool:

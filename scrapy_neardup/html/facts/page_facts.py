@@ -43,6 +43,7 @@ from .lines_beside import IsInText, line_beside, lines_beside, rows_beside, rows
 from .linked_lists import linked_lists
 from .pictures import pictures
 from .prices import prices
+from .side_columns import own_boxes
 from .table_rows import table_rows
 from .told_lines import told_behind
 
@@ -81,7 +82,8 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     if heading is None:
         heading = heading_above(body, main)
     start = beginning_of_text(body, main) if heading is None else heading
-    content = Content(body, start, last, has_heading=heading is not None)
+    has_heading = heading is not None
+    content = Content(body, start, last, has_heading=has_heading, own_boxes=own_boxes)
     # What stands beside the text cannot be told without its beginning; prices are rarely others'.
     stated = [prices(content)]
     if heading is not None:
@@ -236,8 +238,8 @@ def _labels(content: Content) -> Iterator[Stated]:
 
 def _broken_labels(content: Content) -> Iterator[Stated]:
     """Yield lines such as "Colour: red" of elements that ``<br>`` breaks into lines."""
-    broken = cast("list[HtmlElement]", _BROKEN(content.surroundings))
-    for element in broken[:MAX_FACTS]:
+    broken = (cast("list[HtmlElement]", _BROKEN(part)) for part in content.parts)
+    for element in islice(chain.from_iterable(broken), MAX_FACTS):
         for text in broken_lines(element):
             if found := _LABELLED.fullmatch(text):
                 is_around = not content.is_before_end(element)

@@ -9,7 +9,8 @@ from itertools import islice
 from lxml.html import HtmlElement
 
 from ..links.file_names import name_of_file
-from .content import MAX_FACTS, Content, Fact, Stated, names_of
+from .content import MAX_FACTS, Content, Fact, Stated
+from .names import names_of
 
 #: Label of the facts that are pictures.
 PICTURE = "picture"

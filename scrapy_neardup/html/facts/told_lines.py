@@ -17,11 +17,11 @@ from ...text.counters import (
 )
 from ...text.known_words import MONTHS
 from ...text.normalization import normalize
+from ...text.signs.times_from_now import is_from_now
 from ...text.signs.visits import are_of_visits, is_before_web, is_date_of_visit, neighbours_of
 from ...text.titles import MODIFIERS
 from .content import MAX_LINE
 from .labels import date_of_event, has_byline, has_date, is_byline, n_columns
-from .times_from_now import is_from_now
 
 #: More columns that end with a full stop are a sentence.
 _MAX_SENTENCE = 30

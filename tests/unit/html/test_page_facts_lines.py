@@ -11,11 +11,11 @@ import pytest
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
 from scrapy_neardup.html.facts.labels import has_byline, is_dated_byline, telling_value
-from scrapy_neardup.html.facts.times_from_now import is_from_now
 from scrapy_neardup.html.facts.told_lines import told_within
 from scrapy_neardup.signatures.facts import MAX_LINES, fields_differ
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
+from scrapy_neardup.text.signs.times_from_now import is_from_now
 from tests.support.texts import FERRY, TEA
 from tests.unit.html.test_page_facts import ferry, page
 
@@ -88,7 +88,8 @@ def signed(below: str) -> PageSignature:
         # what visitors use, what is about the page, other pages, headings, and the text itself
         ("<p><a href=/>Leeds</a></p><button>Leeds</button><label>Leeds</label>", []),
         ("<p class=user-name>Ann</p><div class=weather><p>Rain</div>", []),
-        ("<aside><p>Leeds</aside><div class=related-items><p>Leeds</div>", []),
+        ("<nav><p>Leeds</nav><div class=related-items><p>Leeds</div>", []),
+        ("<aside class=widget-area><p>Leeds</aside><aside><p>Leeds <a href=/>X</a></aside>", []),
         (f"<div class=c><p>Ann</p>{TEA}</div><div class=c><p>Ben</p>{TEA}</div>", []),
         (f"<pre>Leeds</pre><p>{FERRY}", []),
         # numbers that a class or an icon names, and words of the text in a line of their own

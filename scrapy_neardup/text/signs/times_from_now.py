@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ...text.signs.visits import is_date_of_visit
+from .visits import is_date_of_visit
 
 #: A number before them has up to three digits, and no month: 2026年前 and 3月20日前 are deadlines.
 _WIDE_NUMBER = r"(?:(?<![\d月./-])\d{1,3}|[一二两兩三四五六七八九十几幾数數半])"

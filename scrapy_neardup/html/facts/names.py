@@ -1,0 +1,54 @@
+"""Reads classes and ids, and tells by them which parts of a page stand beside its content."""
+
+from __future__ import annotations
+
+import re
+
+from lxml.html import HtmlElement
+
+#: Characters of classes, and of an id, that are looked at.
+_MAX_NAMES = 200
+#: Words of classes and ids of what a page shows beside its own content.
+_BESIDE = (
+    r"related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
+    r"breadcrumbs?|side-?bar|carousel"
+)
+_OF_OTHERS = (
+    r"products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|container|block|"
+    r"section|module"
+)
+BESIDE_NAME = re.compile(
+    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
+)
+#: The same for elements around the content.
+BESIDE_AROUND = re.compile(
+    rf"(?!no[-_]|has[-_]|with|elementor)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
+    r"banners?|popular|trending|featured|latest|newest|recent|deals?|tickers?|weather|cart|basket|"
+    r"slider|swiper|polls?|widgets?|bought-together|(?:last|recently)-?viewed|best-?sellers?|"
+    r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more|others?|header|footer|menu|top-?bar)"
+    rf"(?:[-_](?:{_OF_OTHERS}|offers?|ads?|from))?",
+    re.IGNORECASE,
+)
+#: Classes and ids of a column beside a text.
+_COLUMN_NAME = re.compile(
+    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?side-?bar(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
+)
+
+
+def is_column(element: HtmlElement) -> bool:
+    """Is an element a column beside a text, which may have boxes about the page itself?"""
+    names = names_of(element)
+    others = [each for each in names if not is_side_name(each)]
+    has_name = element.tag == "aside" or len(others) < len(names)
+    return has_name and not any(map(BESIDE_AROUND.fullmatch, others))
+
+
+def is_side_name(name: str) -> bool:
+    """Is a class or an id that of a column?"""
+    return _COLUMN_NAME.fullmatch(name) is not None
+
+
+def names_of(element: HtmlElement) -> list[str]:
+    """Return the names of an element's classes and its id, as far as they are not too long."""
+    names = f"{element.get('class', '')[:_MAX_NAMES]} {element.get('id', '')[:_MAX_NAMES]}"
+    return names.split()
