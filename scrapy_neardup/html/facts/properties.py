@@ -20,6 +20,19 @@ _PROPERTIES = frozenset(
     "color size material pattern model serialnumber startdate enddate streetaddress "
     "addresslocality postalcode product:price:amount product:retailer_item_id".split()
 )
+#: Properties that tell pages of one title apart; of an object, its name or its value counts.
+_OF_ONE_TITLE = frozenset(
+    "validthrough employmenttype basesalary hiringorganization softwareversion mileagefromodometer "
+    "vehiclemodeldate modeldate dateoffirstregistration datevehiclefirstregistered fueltype "
+    "vehicletransmission vehicleidentificationnumber floorsize numberofrooms numberofbedrooms "
+    "numberofbathroomstotal bookformat bookedition numberofpages telephone eventstatus location "
+    "recipeyield recipeingredient totaltime duration identifier director seller weight "
+    "openinghours latitude longitude".split()
+)
+#: What an object says of itself, and how many objects and lists are looked into for it.
+_OF_OBJECT, _MAX_DEPTH = ("name", "value", "minValue", "maxValue"), 3
+#: A validity may end so many days after the visit: of its time only the day counts.
+_ENDS, _DAY = "validthrough", len("2024-06-01")
 _WITH_PROPERTY = etree.XPath("descendant::*[@itemprop or @property]")
 _META = etree.XPath("descendant::meta[@property]")
 #: Properties with other products.
@@ -58,10 +71,11 @@ def _of_elements(tree: HtmlElement) -> Iterator[Fact]:
     for element in cast("list[HtmlElement]", _WITH_PROPERTY(tree)):
         name = element.get("itemprop") or element.get("property", "").rpartition(":")[2]
         name = name.strip().lower()
-        if name in _PROPERTIES and not is_beside(element, tree if body is None else body):
+        is_known = name in _PROPERTIES or name in _OF_ONE_TITLE
+        if is_known and not is_beside(element, tree if body is None else body):
             stated = element.get("content") or element.get("value") or line_text(element)
             if stated:
-                yield Fact(name, stated[:MAX_STATED])
+                yield _property(name, stated)
 
 
 def _linked_data(tree: HtmlElement) -> Iterator[Fact]:
@@ -80,8 +94,28 @@ def _properties(data: Any) -> Iterator[Fact]:
     left = [data] if isinstance(data, (dict, list)) else []
     while left:
         value = left.pop()
-        for name, stated in value.items() if isinstance(value, dict) else [("", v) for v in value]:
+        for key, stated in value.items() if isinstance(value, dict) else [("", v) for v in value]:
+            name = key.lower()
             if isinstance(stated, (dict, list)):
-                left += [] if name.lower() in _OF_OTHERS else [stated]
-            elif name.lower() in _PROPERTIES and stated is not None:
-                yield Fact(name.lower(), str(stated)[:MAX_STATED])
+                left += [] if name in _OF_OTHERS else [stated]
+            elif name in _PROPERTIES and stated is not None:
+                yield _property(name, str(stated))
+            if name in _OF_ONE_TITLE and (text := _text_of(stated)):
+                yield _property(name, text)
+
+
+def _property(name: str, stated: str) -> Fact:
+    if name in _PROPERTIES:
+        return Fact(name, stated[:MAX_STATED])
+    text = stated[: _DAY if name == _ENDS else MAX_STATED]
+    return Fact(name, text, is_field=True, is_around=True, is_line=True)
+
+
+def _text_of(stated: Any, depth: int = _MAX_DEPTH) -> str:
+    """Return what a value says in one line: that of a list, or of an object's name or value."""
+    if isinstance(stated, dict):
+        stated = [stated.get(name) for name in _OF_OBJECT]
+    if not isinstance(stated, list):
+        return "" if stated is None else str(stated)
+    parts = (_text_of(part, depth - 1) for part in islice(stated, MAX_FACTS)) if depth else ()
+    return " ".join(filter(None, parts))

@@ -520,6 +520,23 @@ def test_properties_of_the_product_itself_count():
     ]
 
 
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        ({"hiringOrganization": {"@type": "Organization", "name": "Care"}}, "Care"),
+        ({"baseSalary": {"value": {"minValue": 30, "maxValue": 40}}}, "30 40"),
+        ({"recipeIngredient": ["flour", "eggs"]}, "flour eggs"),
+        ({"validThrough": "2024-06-01T12:31:07Z"}, "2024-06-01"),
+        ({"location": {"name": [[[[["deep"]]]]]}}, None),
+        ({"fuelType": None, "dateModified": "2024-06-01", "ratingCount": 5}, None),
+    ],
+)
+def test_properties_of_pages_of_one_title_are_lines(data, value):
+    found = stated(page("", LINKED.format(json.dumps([data]))), ferry)
+    assert [fact.stated for fact in found if fact.is_line] == ([value] if value else [])
+    assert all(fact.is_field and fact.is_around for fact in found)
+
+
 def test_properties_in_rdfa_count_with_and_without_a_prefix():
     price = "<i property=schema:price content=12.5></i><b property=schema:name>Kettle</b>"
     assert facts(price) == [("price", "12.5")]
