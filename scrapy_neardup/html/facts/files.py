@@ -15,6 +15,7 @@ from ..links.addresses import leads_to_file, leads_to_page, path_of, said_by, un
 from ..links.file_names import name_of_file
 from .content import HEADINGS, MAX_FACTS, Content, Stated
 from .lines_beside import is_for_visitors, line_beside
+from .names import names_of
 from .pictures import source_of
 
 _LINKS, _FRAMES = ("a", "area"), ("iframe", "embed", "object")
