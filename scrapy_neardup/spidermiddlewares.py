@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 from scrapy.crawler import Crawler
 from scrapy.http import Request, Response
 
-from .crawl.items.built_items import ItemPosition
 from .crawl.items.held_items import HeldItems
+from .crawl.items.item_digests import ItemPosition
 from .crawl.items.item_tracker import ItemJudgement, Judgement
 from .crawl.judge import NearDupJudge, find_judge
 from .crawl.requests.inline_downloads import CallbackRun

@@ -21,7 +21,8 @@ from ..sources.record import Record
 from ..url_rules.rule import UrlRule
 from .copies.recorder import CopyRecorder
 from .durability.job import Job, recover_if_enabled
-from .items.built_items import BuiltItems, ItemPosition
+from .items.built_items import BuiltItems
+from .items.item_digests import ItemPosition
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .items.judged_field import JudgedField
 from .items.origins import ITEM_ORIGINS, carries_values
@@ -70,7 +71,9 @@ class NearDupJudge:
         self._pages: WeakKeyDictionary[Response, Record] = WeakKeyDictionary()
         #: What was wrong with the options of requests, see :data:`_MAX_META_PROBLEMS`.
         self._meta_problems: set[str] = set()
-        self.built_items = BuiltItems(self._records.judge_origin, self.stats)
+        self.built_items = BuiltItems(
+            self._records.judge_origin, self.stats, config.store_settings.max_wait
+        )
         self._field: JudgedField | None = None
         if config.item_field is not None:
             self._field = JudgedField(config.item_field, self.stats)

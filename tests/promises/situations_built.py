@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from asyncio import sleep
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -356,3 +357,95 @@ def records_of_a_list_of_ones_own_whose_pages_are_all_one_notice(site: Site) -> 
     for n in range(WARES):
         site.put(f"/company/{n}", full(words(100, "parked domain"), "This domain is parked"))
     return Seeds
+
+
+class Sellers(PromiseSpider):
+    """Ends the item of an offer on the page of its seller, who has several."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        if label := content_of(response):
+            item = {"content": label, "url": response.url}
+            yield from follow(
+                response, "a.seller", callback=self.seller, cb_kwargs=item, dont_filter=True
+            )
+        yield from self.links(response)
+
+    def seller(self, response: Response, content: str, url: str) -> Any:
+        yield {"content": content, "url": url, "seller": response.css("p::text").getall()}
+
+
+def _offers_of_sellers(site: Site) -> None:
+    for seller in range(2):
+        site.put(f"/seller/{seller}", full(words(100, ("seller", seller)), f"Seller {seller}"))
+    for n in range(WARES):
+        link = f'<a class="seller" href="/seller/{n % 2}">Seller</a>'
+        for path in f"/offer/{n}", f"/offer/{n}?from=mail":
+            site.put(path, full(words(seed=n), f"Offer {n}", link), f"offer {n}")
+    site.index(*(f"/offer/{n}{end}" for n in range(WARES) for end in ("", "?from=mail")))
+
+
+@situation(contents=WARES, finds=WARES)
+def copies_of_offers_whose_items_end_on_the_page_of_their_seller(site: Site) -> Any:
+    _offers_of_sellers(site)
+    return Sellers
+
+
+class FailsLateAtTheFirst:
+    """Writing an item takes a while, and fails at the first one of each content."""
+
+    def __init__(self) -> None:
+        self._met: set[str] = set()
+
+    async def process_item(self, item: Any) -> Any:
+        is_first = item["content"] not in self._met
+        self._met.add(item["content"])
+        await sleep(0.3)
+        if is_first:
+            raise ConnectionError("the database is away")
+        return item
+
+
+@situation(contents=WARES, ITEM_PIPELINES={FailsLateAtTheFirst: 500})
+def offers_that_end_on_the_page_of_their_seller_and_fail_late(site: Site) -> Any:
+    _offers_of_sellers(site)
+    return Sellers
+
+
+class Slow:
+    async def process_item(self, item: Any) -> Any:
+        await sleep(0.3)
+        return item
+
+
+@situation(contents=WARES, finds=WARES, ITEM_PIPELINES={Slow: 500})
+def copies_of_offers_while_the_item_of_the_first_is_being_stored(site: Site) -> Any:
+    _offers_of_sellers(site)
+    return Sellers
+
+
+class Cards(PromiseSpider):
+    """Takes place and price from the card of a list, and the rest from the detail."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        assert isinstance(response, scrapy.http.TextResponse)
+        for card in response.css("li"):
+            place, price = card.css("b::text, i::text").getall()
+            values = {"place": place, "price": price}
+            yield response.follow(card.css("a")[0], self.detail, cb_kwargs=values)
+
+    def detail(self, response: Response, place: str, price: str) -> Any:
+        text = response.css("p::text").get()
+        yield {"content": f"{place} {price}", "place": place, "price": price, "text": text}
+
+
+@situation(contents=6, finds=6)
+def offers_of_one_text_of_which_two_have_equal_cards_each(site: Site) -> Any:
+    cards = [(place, f"£{price}") for place in ("Leeds", "Bath") for price in (120, 130, 9)]
+    entries = "".join(
+        f'<li><a href="/offer/{n}">Bike</a> <b>{place}</b> <i>{price}</i></li>'
+        for n, (place, price) in enumerate(cards * 2)
+    )
+    site.put("/", full(words(100, "list"), "Our offers", f"<ul>{entries}</ul>"))
+    for n in range(2 * len(cards)):
+        site.put(f"/offer/{n}", full(words(100, "a racing bike"), "Racing bike"))
+    return Cards

@@ -8,8 +8,8 @@ well, or each page that gave them must be a copy too.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -35,14 +35,15 @@ from ...signatures.signature import PageSignature
 from ..monitoring.crawl_log import CrawlStats
 from ..settings import Policy
 from .callback_names import callback_name
+from .equal_items import EqualItems
 from .item_digests import (
     BuiltItem,
+    ItemPosition,
     adds_values,
-    digest_in_list,
     digest_of,
     fields_of_callback,
+    judged_by_page,
     parts_of,
-    texts_of,
 )
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import (
@@ -74,29 +75,18 @@ _DERIVED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPosition:
-    """The position of an item among those of its page, from 1 on.
-
-    :ivar is_listed: whether the page yielded an item of the same class before.
-    :ivar may_hold_more: whether its callback has downloaded something itself before.
-    """
-
-    number: int
-    is_listed: bool = False
-    may_hold_more: bool = False
-
-
 class BuiltItems:
     """Judges the items of one crawl that hold values of earlier pages.
 
     :param judge_origin: judges the page where an item began.
+    :param max_wait: seconds that an item waits at most for the outcome of an equal one.
     """
 
     def __init__(
         self,
         judge_origin: Callable[[PageSignature, Policy], Awaitable[Judgement]],
         stats: CrawlStats,
+        max_wait: float,
     ) -> None:
         self._judge_origin = judge_origin
         self._stats = stats
@@ -104,6 +94,7 @@ class BuiltItems:
         self._here: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
         self._visits = LocalCache[str, Judgement](_MAX_VISITS)
         self._stored = StoredItems()
+        self._equal = EqualItems(max_wait)
         #: Items that were kept although their page is a duplicate, by its original.
         self._kept = StoredItems()
 
@@ -138,7 +129,7 @@ class BuiltItems:
         parts = parts_of(item, response, carried, [f"{digest:x}"] if place.may_hold_more else [])
         is_explicit = carried.judged_by == "parent"
         page = page and page.for_item(is_carried=bool(parts.held or is_explicit))
-        by_page = _by_page(page, response, fields, parts, place=place, digest=digest)
+        by_page = judged_by_page(page, response, fields, parts, place=place, digest=digest)
         if page is not None and page.is_soft_404:
             return by_page
         bits = item_bits(place.number, fields)
@@ -154,18 +145,48 @@ class BuiltItems:
                 return self.kept(by_page)
         if not (parts.held or is_explicit):
             return by_page
+        built = BuiltItem.of(fields, digest, parts)
+        own = page if is_stored else None
+        adds = partial(adds_values, item, parts, response)
+        return await self._judge_built(built, by_page, parts, response, policy, own=own, adds=adds)
+
+    async def _judge_built(
+        self,
+        built: BuiltItem,
+        by_page: ItemJudgement,
+        parts: ItemParts,
+        response: Response,
+        policy: Policy,
+        *,
+        own: Judgement | None,
+        adds: Callable[[], bool],
+    ) -> ItemJudgement:
+        """Return the judgement on an item that its own page cannot judge alone.
+
+        :param own: its own page, if what that gave is stored.
+        :param adds: returns whether its own page gave some of its values.
+        """
+        carried, page = self._carried.get(response, CarriedValues()), by_page.judgement
+        is_explicit = carried.judged_by == "parent"
+        sent = None if is_explicit else self._equal.describe(page, carried, built)
+        if (stored := await self._equal.stored_instead(page, sent)) is not None:
+            return replace(by_page, judgement=stored)
         began = await self._judge_where_it_began(carried, parts, page, policy)
         if began is None:
-            return replace(by_page, judgement=self._keep_untied(page, response))
-        built = BuiltItem.of(fields, digest, parts)
-        adds = partial(adds_values, item, parts, response)
-        own = page if is_stored else None
+            untied = replace(by_page, judgement=self._keep_untied(page, response))
+            return self._equal.noted(untied, sent)
         if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
             return replace(by_page, judgement=began)
+        share = self._share(built, began)
+        # Another one may have been sent in the meantime.
+        if (stored := await self._equal.stored_instead(page, sent)) is not None:
+            if share is not None:
+                share.item_lost()
+            return replace(by_page, judgement=stored)
         if page is not None and page.is_superfluous and not is_explicit:
             self._warn_of_values(page, response, began)
         kept = page and replace(page, is_kept=True)
-        return replace(by_page, judgement=kept, share=self._share(built, began))
+        return self._equal.noted(replace(by_page, judgement=kept, share=share), sent)
 
     def kept(self, decided: ItemJudgement) -> ItemJudgement:
         """Return the judgement to keep an item of a page that is a copy."""
@@ -342,6 +363,8 @@ class BuiltItems:
             signature = None if judgement is None else judgement.signature
             is_known = judgement is not None and judgement.is_superfluous
             self._here[response] = Origin.of(response.url, signature, is_known=is_known)
+            if judgement is not None:
+                self._equal.visited(self._here[response].visit, judgement.verdict)
         return self._here[response]
 
 
@@ -360,22 +383,3 @@ def _holds_the_same(page: Judgement, items: int, parts: ItemParts, carried: Carr
     # An item may lack a field for what is false, empty, or no longer there.
     may_lack_one = carried.flags or page.verdict.kind == "revisit"
     return not (may_lack_one and has_carried_values(page.items))
-
-
-def _by_page(
-    page: Judgement | None,
-    response: Response,
-    fields: Sequence[str],
-    parts: ItemParts,
-    *,
-    place: ItemPosition,
-    digest: int,
-) -> ItemJudgement:
-    """Return the judgement on an item that is that of its page."""
-    texts = None
-    if page is not None and not place.is_listed:
-        texts = texts_of(parts, page.signature, response)
-    tied = parts.told_apart_by
-    items = item_bits(place.number, fields, tied, texts, is_listed=place.is_listed)
-    in_list = digest_in_list(parts, response)
-    return ItemJudgement(page, items, digest=digest, list_digest=in_list, texts=texts)

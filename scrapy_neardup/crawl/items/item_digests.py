@@ -17,6 +17,7 @@ from ...matching.stored_items import digest_of_values, item_bits
 from ...signatures.signature import PageSignature
 from .carried_values import hash_of, is_stated, is_within, shown_by
 from .fetch_times import is_of_fetch
+from .item_tracker import ItemJudgement, Judgement
 from .origins import CarriedValues, ItemParts
 from .value_texts import fields_of, flags_among, has_truth_value, named_parts_of, values_of
 
@@ -31,6 +32,19 @@ _DIGITS = re.compile(r"\d+")
 _MAX_COMMON = 2
 #: Values that are looked for, and characters of the carried texts that are searched for words.
 _MAX_LOOKED_UP, _MAX_SEARCHED = 200, 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPosition:
+    """The position of an item among those of its page, from 1 on.
+
+    :ivar is_listed: whether the page yielded an item of the same class before.
+    :ivar may_hold_more: whether its callback has downloaded something itself before.
+    """
+
+    number: int
+    is_listed: bool = False
+    may_hold_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,25 @@ class BuiltItem:
     def bits(self) -> int:
         """What the store keeps of it for the page where it began."""
         return item_bits(0, self.fields, [f"{self.digest:x}"])
+
+
+def judged_by_page(
+    page: Judgement | None,
+    response: Response,
+    fields: Sequence[str],
+    parts: ItemParts,
+    *,
+    place: ItemPosition,
+    digest: int,
+) -> ItemJudgement:
+    """Return the judgement on an item that is that of its page."""
+    texts = None
+    if page is not None and not place.is_listed:
+        texts = texts_of(parts, page.signature, response)
+    tied = parts.told_apart_by
+    items = item_bits(place.number, fields, tied, texts, is_listed=place.is_listed)
+    in_list = digest_in_list(parts, response)
+    return ItemJudgement(page, items, digest=digest, list_digest=in_list, texts=texts)
 
 
 def digest_in_list(parts: ItemParts, response: Response) -> int:
