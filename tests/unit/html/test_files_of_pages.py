@@ -43,7 +43,8 @@ def facts(within: str, around: str = "") -> list[tuple[str, str]]:
 def test_what_a_page_holds(part, fact):
     assert facts(part) == [fact]
     assert facts("", f"<section><h2>More</h2><p>{part}</p></section>") == [fact]
-    assert facts("", f"<aside>{part}</aside><div class=latest>{part}</div>") == []
+    beside = f"<aside><ul><li><a href=/1>Other</a><li>{part}</ul></aside>"
+    assert facts("", f"{beside}<div class=latest>{part}</div>") == []
     card = f"<div class=card><h3><a href=/1>Another</a></h3>{part}</div>"
     assert facts("", f"<section>{card}{card}</section>") == []
 
