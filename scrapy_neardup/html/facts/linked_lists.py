@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
+from typing import cast
 
 from lxml.html import HtmlElement
 
 from .content import MAX_LINE, Content, Stated, line_text
-from .lines_beside import IsInText, is_for_visitors, line_beside, names_of_line
+from .lines_beside import (
+    IsInText,
+    has_own_text,
+    is_for_visitors,
+    line_beside,
+    names_of_line,
+)
 from .told_lines import told
 
 #: Links that are looked at, and elements around each of which one may be an entry of a list.
@@ -68,5 +75,6 @@ def _told(entry: HtmlElement, link: HtmlElement) -> str | None:
     """Return what an entry says in each copy of a list: all of it, or its link if that is much."""
     text = line_text(entry)
     if text is None or len(text) > MAX_LINE:
-        text = line_text(link)
+        # Words in a sentence may lead on, too.
+        text = None if has_own_text(cast("HtmlElement", link.getparent())) else line_text(link)
     return told(text) if text and len(text) <= 2 * MAX_LINE else None

@@ -40,7 +40,8 @@ def own_boxes(column: HtmlElement) -> list[HtmlElement]:
             return []
         boxes = _seen(level)
         if has_own_text(level):
-            return [level] if _is_own([level]) else []
+            # Words of a column itself are those of an offer or a note more often.
+            return [level] if level is not column and _is_own([level]) else []
         if len(boxes) != 1 or boxes[0].tag in _LISTS:
             break
         level = boxes[0]

@@ -236,11 +236,10 @@ def test_pages_without_results_block_no_page(loop):
     counts = crawl.counts()
     assert counts.pop("bytes/judged") > 0
     assert counts == {
-        "responses": 48,
+        "responses": 60,
         "pages/new": 12,
         "items/kept": 12,
         "skipped/no_output": 24,
-        "skipped/callback_failed": 12,
+        "skipped/callback_failed": 24,
     }
-    # The rest failed before there was anything to wait for.
     assert crawl.stats["spider_exceptions/ZeroDivisionError"] == 24

@@ -254,7 +254,7 @@ def test_lines_within_the_text_are_the_extractors():
         # of prices, that below the text, or else the last one above the heading
         ("<p>$5</p><p>$6</p>KETTLE<div><b>$7</b></div><p>$8</p>", [("price", "$7")]),
         ("<p>$5</p><p>$6</p>KETTLE<aside>$7 <a href=/>Lamp</a></aside>", [("price", "$6")]),
-        ("<p>$5</p>KETTLE<aside>$7</aside><a href=/>$8</a>", [("price", "$7")]),
+        ("<p>$5</p>KETTLE<aside><p>$7</p></aside><a href=/>$8</a>", [("price", "$7")]),
         # in a heading of its own, but none beside a name
         ("KETTLE<h3>$5</h3><h4>$6</h4>", [("price", "$5")]),
         ("KETTLE<div><h4><span>250 <b>EUR</b></span></h4></div>", [("price", "250eur")]),

@@ -20,7 +20,8 @@ LINK = "<a href=/x>Lamp</a>"
         ("<div><section><div>$5</div><div>red</div></section></div>", ["$5", "red"]),
         ("<ul><li>$5<li>red</ul>", ["$5red"]),
         ("<script>x</script><p>$5</p><br>", ["$5"]),
-        ("$5 <b>new</b>", ["$5 new"]),
+        ("$5 <b>new</b>", []),
+        ("<div>$5 <b>new</b></div>", ["$5 new"]),
         # none with a link to another page, nor the date beside one
         (f"<div>$5</div><div>{LINK}</div>", ["$5"]),
         (f"<ul><li>$5<li>{LINK}</ul>", []),
