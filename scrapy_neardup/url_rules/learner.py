@@ -126,6 +126,7 @@ class Learner:
         *,
         is_duplicate: bool,
         depth: int = 0,
+        parent: str | None = None,
         canonical: str | None = None,
         alternates: Iterable[str] = (),
     ) -> None:
@@ -133,6 +134,7 @@ class Learner:
 
         :param content: the key of the stored original.
         :param depth: number of links from the start.
+        :param parent: URL of the page with the link to this one.
         :param canonical: canonical URL that the page names.
         :param alternates: URLs of the page and of its versions in other languages.
         """
@@ -144,6 +146,7 @@ class Learner:
             text_hash(content),
             is_duplicate=is_duplicate,
             depth=depth,
+            parent=next(_on_site(parts.site, [parent or ""]), None),
             canonical=next(_on_site(parts.site, [canonical or ""]), None),
             alternates=list(_on_site(parts.site, alternates)),
         )

@@ -85,6 +85,7 @@ class SiteLearner:
         *,
         is_duplicate: bool,
         depth: int = 0,
+        parent: UrlParts | None = None,
         canonical: UrlParts | None = None,
         alternates: Iterable[UrlParts] = (),
     ) -> None:
@@ -104,6 +105,10 @@ class SiteLearner:
             self._traps.duplicate(normalized.shape, normalized.digest, content, depth)
         else:
             self._traps.new(normalized.shape)
+            led = None if parent is None else self.urls.visited.get(parent.digest)
+            if led is not None and led.normalized.shape != normalized.shape:
+                # Pages of a list may say the same, and lead to new entries.
+                self._traps.new(led.normalized.shape)
         if canonical is not None:
             self._canonical_urls.learn(visited, canonical)
         self._canonical_urls.learn_alternates(list(alternates))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.promises.harness import PromiseSpider, Site, situation
+from tests.promises.harness import PromiseSpider, Site, full, situation, words
 from tests.promises.situations_details import DESCRIPTION, page
 
 _TEXT = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
@@ -59,4 +59,16 @@ def pages_of_a_register_are_found_again_in_another_order(site: Site) -> Any:
         _put(site, f"/members/{number}", "names", names, str(number))
         _put(site, f"/members/{number}/by-place", "names", names[::-1], str(number))
     site.index()
+    return PromiseSpider
+
+
+@situation(contents=45, NEARDUP_URL_RULES="on")
+def records_of_a_list_whose_pages_all_say_the_same_with_url_rules(site: Site) -> Any:
+    """Each page of the list has the link to one record, "Details", and that to the next page."""
+    for number in range(45):
+        onward = f"<a class=next href=/list?page={number + 1}>next</a>" if number < 44 else ""
+        row = f"<p>Record <a class=next href=/record?id={number}>Details</a></p>{onward}"
+        site.put(f"/list?page={number}", page("Results", f"<main>{_TEXT}{row}</main>"))
+        site.put(f"/record?id={number}", full(words(80, number), f"Record {number}"), str(number))
+    site.index("/list?page=0")
     return PromiseSpider

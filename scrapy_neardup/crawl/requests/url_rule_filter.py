@@ -162,12 +162,15 @@ class UrlRuleFilter:
             return
         links = page_links(response)
         content = page_key(verdict.duplicate_of or verdict.url)
+        request = response.request
+        referer = b"" if request is None else request.headers.get("Referer") or b""
         for url in urls:
             self.learner.observe(
                 url,
                 content,
                 is_duplicate=verdict.is_duplicate,
                 depth=response.meta.get("depth", 0),
+                parent=referer.decode("latin-1"),
                 canonical=links.canonical,
                 alternates=links.alternates,
             )
