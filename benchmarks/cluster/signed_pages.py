@@ -29,6 +29,8 @@ _VALUE_BYTES = MAX_VALUES * CODE.itemsize
 _VALUES = slice(2, 2 + _VALUE_BYTES // 8)
 #: In the 17th place of what is shown stands that a page is no list.
 _LIST_FLAG = 16
+#: Random words of 8 bytes for the text of a page and for what it shows.
+_OF_TEXT, _OF_SHOWN = 2, -(-SHOWN_SIZE // 8)
 _CHARACTERS = 6
 #: What a page shows, as a multiple of its text, and what so large a part of them does: the rule
 #: calls the shorter ones of these thin, and asks for the boilerplate of their sites.
@@ -128,8 +130,9 @@ class Pages:
         # Copies that are changed have another digest.
         is_same = texts.numbers == 0
         of_text = np.where(is_same, 0, indexes)
-        heads["text"] = bits(of_text, OF_PAGE, 2).view(np.uint8)
-        heads["shown"] = bits(indexes, OF_PAGE, 6)[:, 2:].view(np.uint8)[:, :SHOWN_SIZE]
+        heads["text"] = bits(of_text, OF_PAGE, _OF_TEXT).view(np.uint8)
+        shown = bits(indexes, OF_PAGE, _OF_TEXT + _OF_SHOWN)[:, _OF_TEXT:]
+        heads["shown"] = shown.view(np.uint8)[:, :SHOWN_SIZE]
         heads["shown"][:, _LIST_FLAG] = 0
         return heads
 
