@@ -145,48 +145,31 @@ class BuiltItems:
                 return self.kept(by_page)
         if not (parts.held or is_explicit):
             return by_page
-        built = BuiltItem.of(fields, digest, parts)
-        own = page if is_stored else None
-        adds = partial(adds_values, item, parts, response)
-        return await self._judge_built(built, by_page, parts, response, policy, own=own, adds=adds)
-
-    async def _judge_built(
-        self,
-        built: BuiltItem,
-        by_page: ItemJudgement,
-        parts: ItemParts,
-        response: Response,
-        policy: Policy,
-        *,
-        own: Judgement | None,
-        adds: Callable[[], bool],
-    ) -> ItemJudgement:
-        """Return the judgement on an item that its own page cannot judge alone.
-
-        :param own: its own page, if what that gave is stored.
-        :param adds: returns whether its own page gave some of its values.
-        """
-        carried, page = self._carried.get(response, CarriedValues()), by_page.judgement
-        is_explicit = carried.judged_by == "parent"
-        sent = None if is_explicit else self._equal.describe(page, carried, built)
-        if (stored := await self._equal.stored_instead(page, sent)) is not None:
-            return replace(by_page, judgement=stored)
-        began = await self._judge_where_it_began(carried, parts, page, policy)
-        if began is None:
-            untied = replace(by_page, judgement=self._keep_untied(page, response))
-            return self._equal.noted(untied, sent)
-        if began.is_superfluous and (is_explicit or self._is_lossless(built, own, began, adds)):
-            return replace(by_page, judgement=began)
-        share = self._share(built, began)
+        sent = self._equal.describe(item, page, carried, fields)
+        stored = await self._equal.stored_instead(page, sent)
+        began = stored or await self._judge_where_it_began(carried, parts, page, policy)
         # Another one may have been sent in the meantime.
-        if (stored := await self._equal.stored_instead(page, sent)) is not None:
-            if share is not None:
-                share.item_lost()
+        if stored := stored or await self._equal.stored_instead(page, sent):
             return replace(by_page, judgement=stored)
+        built = BuiltItem.of(fields, digest, parts)
+        if began is not None and began.is_superfluous:
+            adds = partial(adds_values, item, parts, response)
+            if is_explicit or self._is_lossless(built, page if is_stored else None, began, adds):
+                return replace(by_page, judgement=began)
+        return self._equal.noted(self._kept_built(built, by_page, began, response), sent)
+
+    def _kept_built(
+        self, built: BuiltItem, by_page: ItemJudgement, began: Judgement | None, response: Response
+    ) -> ItemJudgement:
+        """Return the judgement to keep an item that is built over several pages."""
+        page = by_page.judgement
+        if began is None:
+            return replace(by_page, judgement=self._keep_untied(page, response))
+        is_explicit = item_origin_of(response.request) == "parent"
         if page is not None and page.is_superfluous and not is_explicit:
             self._warn_of_values(page, response, began)
         kept = page and replace(page, is_kept=True)
-        return self._equal.noted(replace(by_page, judgement=kept, share=share), sent)
+        return replace(by_page, judgement=kept, share=self._share(built, began))
 
     def kept(self, decided: ItemJudgement) -> ItemJudgement:
         """Return the judgement to keep an item of a page that is a copy."""

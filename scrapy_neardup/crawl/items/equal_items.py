@@ -8,22 +8,37 @@ one crawl are compared; a store keeps no content of items.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import time
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
 
+from itemadapter import ItemAdapter
 from scrapy.utils.datatypes import LocalCache
 
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ..async_bridge import wait_for
 from .carried_values import hash_of
-from .item_digests import BuiltItem
+from .fetch_times import is_of_fetch
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import CarriedValues, Origin
 
 #: Visits whose content is remembered, and items.
 _MAX_VISITS, _MAX_ITEMS = 4096, 10_000
+#: Levels of containers in an item.
+_MAX_DEPTH = 20
+_PLAIN = (bool, int, float, bytes, Decimal, date, timedelta)
+#: Names of fields that say when an item was made.
+_OF_FETCH = re.compile(
+    r"(?:scraped|crawled|fetched|retrieved|collected|extracted|downloaded)"
+    r"(?:_?(?:at|on|date|time|timestamp))?|timestamp",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +48,13 @@ class SentItem:
     :ivar key: digest of its class, callback, fields and content, and of what its pages are or are
         copies of.
     :ivar urls: of the page that yields it, and of those that its request carried values of.
+    :ivar sent_at: when it was sent, by the monotonic clock.
     :ivar is_stored: whether it was stored, once that is known.
     """
 
     key: int
     urls: Sequence[str]
+    sent_at: float = field(default_factory=time.monotonic, compare=False)
     is_stored: Future[bool] = field(default_factory=Future, compare=False)
 
     @property
@@ -49,7 +66,7 @@ class SentItem:
 class EqualItems:
     """The items of one crawl that hold values of earlier pages, and were not dropped.
 
-    :param max_wait: seconds that an item waits at most for the outcome of an equal one.
+    :param max_wait: seconds after an item was sent in which equal ones wait for its outcome.
     """
 
     def __init__(self, max_wait: float) -> None:
@@ -65,16 +82,23 @@ class EqualItems:
             self._originals[visit] = original
 
     def describe(
-        self, page: Judgement | None, carried: CarriedValues, item: BuiltItem
+        self, item: Any, page: Judgement | None, carried: CarriedValues, fields: Sequence[str]
     ) -> SentItem | None:
-        """Return an item by its content and pages; ``None`` where these are not known."""
-        if page is None or not carried.origins:
+        """Return an item by its content and pages; ``None`` where these are not known.
+
+        :param fields: the names of its class, its callback and its fields.
+        """
+        if page is None or not carried.origins or carried.judged_by == "parent":
             return None
         verdict = page.verdict
         origins = sorted({self._original_of(origin) for origin in carried.origins})
         pages = (verdict.duplicate_of or verdict.url, *origins)
         urls = (verdict.url, *(origin.url for origin in carried.origins))
-        return SentItem(hash_of("\n".join((f"{item.digest:x}", *item.fields, *pages))), urls)
+        try:
+            content = _content_of(item, frozenset(urls))
+        except (TypeError, ValueError):  # it holds what cannot be compared
+            return None
+        return SentItem(hash_of("\n".join((content, *fields, *pages))), urls)
 
     async def stored_instead(
         self, page: Judgement | None, item: SentItem | None
@@ -93,7 +117,10 @@ class EqualItems:
         of_copy = next((pair for pair in pairs if pair[0] != pair[1]), None)
         if of_copy is None:
             return None
-        await wait_for(equal.is_stored, self._max_wait)
+        # All that wait for one item wait no longer than the first of them.
+        left = equal.sent_at + self._max_wait - time.monotonic()
+        if left > 0:
+            await wait_for(equal.is_stored, left)
         if not (equal.is_stored.done() and equal.is_stored.result()):
             return None
         if page.is_superfluous:
@@ -127,3 +154,27 @@ class EqualItems:
 
     def _original_of(self, origin: Origin) -> str:
         return self._originals.get(origin.visit, origin.url)
+
+
+def _content_of(value: Any, urls: Collection[str], depth: int = _MAX_DEPTH) -> str:
+    """Return the exact content of an item but for the URLs of its pages and when it was made.
+
+    :raises TypeError: when a value in it is none that can be written down.
+    """
+    if depth == 0:
+        raise TypeError
+    if isinstance(value, str):
+        return "URL" if value in urls else repr(value)
+    if value is None or isinstance(value, _PLAIN):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(_content_of(each, urls, depth - 1) for each in value)}]"
+    if isinstance(value, Mapping) or ItemAdapter.is_item(value):
+        pairs = ((name, each) for name, each in ItemAdapter(value).items())
+        parts = (
+            f"{name!r}:{_content_of(each, urls, depth - 1)}"
+            for name, each in pairs
+            if not (_OF_FETCH.fullmatch(str(name)) and is_of_fetch(str(each).casefold()))
+        )
+        return f"{{{','.join(sorted(parts))}}}"
+    raise TypeError

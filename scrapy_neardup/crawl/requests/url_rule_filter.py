@@ -170,7 +170,7 @@ class UrlRuleFilter:
                 content,
                 is_duplicate=verdict.is_duplicate,
                 depth=response.meta.get("depth", 0),
-                parent=referer.decode("latin-1"),
+                parent=referer.decode("latin-1") if verdict.kind == "new" else None,
                 canonical=links.canonical,
                 alternates=links.alternates,
             )

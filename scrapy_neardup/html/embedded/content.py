@@ -42,6 +42,9 @@ _OTHER_MEDIA = etree.XPath("(descendant::*/@data-src | descendant::*/@src)/..")
 _URL_ATTRIBUTES = ("src", "data-src", "data-original", "data-lazy-src", "poster", "data")
 _SRCSET_ATTRIBUTES = ("srcset", "data-srcset", "imagesrcset")
 #: Attributes whose picture is loaded late, and characters of one that stands there until then.
+_WAITING = re.compile(
+    r"spinner|load(?:ing|er)|blank|placeholder|pixel|spacer|transparent", re.IGNORECASE
+)
 _LATE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "data-srcset")
 _MAX_STAND_IN = 2000
 _TEXT_ATTRIBUTES = ("alt", "aria-label", "placeholder", "srcdoc", "datetime")
@@ -279,12 +282,24 @@ def _attributes(element: HtmlElement) -> Iterator[str]:
 def _media(element: HtmlElement) -> Iterator[str]:
     """Yield the addresses of the files that an element shows, as they stand there."""
     source, *others = map(element.get, _URL_ATTRIBUTES)
-    if source and not (_is_stand_in(source) and any(map(element.get, _LATE_ATTRIBUTES))):
+    if source and not (_is_stand_in(source) and any(map(_is_picture, _late(element)))):
         yield source
     yield from filter(None, others)
     for candidates in filter(None, map(element.get, _SRCSET_ATTRIBUTES)):
         # "a.png 1x, b.png 2x"; addresses may contain commas.
         yield from (part[0] for part in map(str.split, candidates.split(", ")) if part)
+
+
+def _late(element: HtmlElement) -> Iterator[str]:
+    """Yield the addresses from which a script loads the picture of an element."""
+    for value in filter(None, map(element.get, _LATE_ATTRIBUTES)):
+        yield from value.split()[:1]
+
+
+def _is_picture(address: str) -> bool:
+    """Does an address name a picture, and not one that turns until another is loaded?"""
+    path = path_of(address)
+    return is_file(path) and _WAITING.search(path) is None
 
 
 def _is_stand_in(url: str) -> bool:

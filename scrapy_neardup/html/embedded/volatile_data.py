@@ -19,13 +19,18 @@ _TIME_NAMES = (
     r"(?:server|render(?:ing)?|load|queue|request|response|generation|application|execution|"
     r"processing|elapsed)[_-]?(?:time|ms)"
 )
-#: Names of the moment at which a server made a page or its data, and such moments. A moment has
-#: seconds; a day alone may be that of the content.
+#: Names of the moment at which a server made a page or its data, and such moments. A moment has a
+#: year and a time; a day alone may be that of the content, as may a time.
 _MOMENT_NAMES = (
     r"(?:now|time_?stamp|(?:server|current|build|request|response)[_-]?(?:date[_-]?time|date|time)|"
     r"(?:generated|rendered|fetched|cached|served|built|deployed)(?:[_-]?(?:at|on|time|date))?)"
 )
-_MOMENT = r"[\w,./+ -]{0,30}\d\d?:\d\d(?::\d\d[\w.,:+ ()-]{0,40}|Z)"
+_YEAR = r"(?<!\d)(?:(?:19|20)\d\d|\d\d?[./-]\d\d?[./-]\d\d)(?!\d)"
+_MOMENT = (
+    rf"(?=[^\"']{{0,60}}{_YEAR})[\w,./+ -]{{0,30}}\d\d?:\d\d"
+    r"(?::\d\d(?:[.,]\d{1,9})?)? ?(?:Z|UTC|GMT|[AP]M|[+-]\d\d:?\d\d)?"
+    r"(?: (?:19|20)\d\d)?(?: \([\w ]{1,40}\))?"
+)
 #: In script data, absolute URLs are volatile as well, but not those of media, and not the values of
 #: schema.org ("OutOfStock"). Neither are the numbers that a product has everywhere.
 _VOLATILE_DATA = re.compile(
@@ -34,7 +39,7 @@ _VOLATILE_DATA = re.compile(
     rf"(?i:[\"'][\w-]{{0,40}}(?:{TOKEN_NAMES})[\w-]{{0,40}})[\"']\s*:\s*[\"'][^\"'\s]*[\"']|"
     rf"(?i:[\"'](?:{_MOMENT_NAMES}|{_TIME_NAMES}))[\"']\s*:\s*[\"']{_MOMENT}(?=[\"'])|"
     # Of a moment in another notation the year is no number of its own.
-    rf"(?i:[\"']{_TIME_NAMES})[\"']\s*:\s*[\"']?\d[\d.]*(?![\d.-])|"
+    rf"(?i:[\"']{_TIME_NAMES})[\"']\s*:\s*[\"']?\d[\d.]*(?![\d.:-])|"
     rf"(?P<url>(?:\\{{0,3}}/){{2}}[^\s\"'<>]*)|{VOLATILE_VALUE.pattern}",
     re.A,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 
 from lxml.html import HtmlElement
@@ -45,13 +46,15 @@ _MAX_ADDRESS = 2000
 
 def files(content: Content) -> Iterator[Stated]:
     """Yield the documents, players and contacts in the content and around it."""
+    is_card = cache(_is_card)
     elements = content.rows_and_rest(*_LINKS, *_FRAMES, *_MEDIA)
     found = ((each, *named) for each in elements if (named := _named(each)))
     for element, kind, name in islice(found, MAX_FACTS):
         if content.is_beside(element) or is_for_visitors(content, element):
             continue
         is_within = content.is_behind_heading(element) and content.is_before_end(element)
-        if is_within or not _is_on_card(content, element):
+        around = (each for each in element.iterancestors() if not content.is_around(each))
+        if is_within or not any(map(is_card, islice(around, _MAX_AROUND))):
             yield line_beside(element, kind, name)
 
 
@@ -96,17 +99,14 @@ def _without_suffix(name: str) -> str:
     return _SUFFIX.sub("", name)
 
 
-def _is_on_card(content: Content, element: HtmlElement) -> bool:
-    """Is an element in one of several boxes alike with links to pages, or below such a heading?"""
-    around = (each for each in element.iterancestors() if not content.is_around(each))
-    for box in islice(around, _MAX_AROUND):
-        if _leads_on(box):
-            if any(each.tag in HEADINGS and _leads_on(each) for each in box):
-                return True
-            alike = (each for each in (box.getprevious(), box.getnext()) if _is_alike(each, box))
-            if any(map(_leads_on, alike)):
-                return True
-    return False
+def _is_card(box: HtmlElement) -> bool:
+    """Is an element one of several boxes alike with links to pages, or has it such a heading?"""
+    if not _leads_on(box):
+        return False
+    if any(each.tag in HEADINGS and _leads_on(each) for each in box):
+        return True
+    alike = (each for each in (box.getprevious(), box.getnext()) if _is_alike(each, box))
+    return any(map(_leads_on, alike))
 
 
 def _is_alike(element: HtmlElement | None, other: HtmlElement) -> bool:

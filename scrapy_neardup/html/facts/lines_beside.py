@@ -290,7 +290,7 @@ def _passage(element: HtmlElement) -> str:
 def _is_elsewhere(element: HtmlElement) -> bool:
     """Is an element none of a line, or looked at with others?"""
     if element.tag in ("td", "th"):
-        return len(element.getparent()) > 1
+        return element.getnext() is not None or element.getprevious() is not None
     if element.tag == "dd":
         previous = element.getprevious()
         return previous is not None and previous.tag == "dt"

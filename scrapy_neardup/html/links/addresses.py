@@ -81,14 +81,24 @@ _SOURCE_NAMES = frozenset(("url", "uri"))
 #: A moment or a random number, which tells no two files apart.
 _PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
 #: Sizes of one picture at the end of its name: "lamp-300x200", "lamp@2x".
-SIZE_IN_NAME = r"[-_.@]\d{3,4}x(?:\d{3,4})?|@\dx|[-_]scaled"
+SIZE_IN_NAME = r"[-_.@]\d{3,4}x\d{3,4}|[_@]\d{3,4}x|@\dx|[-_]scaled"
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)$", re.I)
 _SIZED = re.compile(rf"(?:{SIZE_IN_NAME}){{1,3}}(?=(?:\.[a-z]{{3,5}}){{1,2}}$)", re.I)
-#: A folder that says in which size and format a picture is delivered: "w_300,h_200,c_fill".
-_TRANSFORMATION = r"(?:[wh]_\d{1,4}|c_(?:fill|fit|scale|limit|pad)|[qf]_\w{1,9}|dpr_[\d.]{1,4})"
-_TRANSFORMED = re.compile(rf"(?:^|(?<=/)){_TRANSFORMATION}(?:,{_TRANSFORMATION}){{0,9}}/", re.I)
-_SIZE_PARAMETER = re.compile(r"w|h|width|height|dpr|q|quality|resize|fit", re.I)
-_SIZE_VALUE = re.compile(r"[\d.]{1,5}(?:(?:,|%2c|x)[\d.]{1,5})?", re.I | re.A)
+#: A folder that says in which size and format a picture is delivered: "w_300,h_200,c_fill". One
+#: setting alone may be a name.
+_TRANSFORMATION = (
+    r"(?:[wh]_\d{1,4}|c_(?:fill|fit|scale|limit|pad)|dpr_[\d.]{1,4}|"
+    r"q_(?:auto(?::\w{1,9})?|\d{1,3})|f_(?:auto|jpg|png|webp|avif|gif))"
+)
+_TRANSFORMED = re.compile(
+    rf"(?:^|(?<=/)){_TRANSFORMATION}(?:,{_TRANSFORMATION}){{1,9}}/|"
+    rf"(?<=/upload/){_TRANSFORMATION}/",
+    re.I,
+)
+_SIZE_PARAMETER = re.compile(r"w|h|width|height|dpr|quality|resize", re.I)
+#: Beside one of these.
+_FIT, _MAX_FIT = re.compile(r"q|fit", re.I), 8
+_SIZE_VALUE = re.compile(r"\d{2,5}(?:\.\d{1,4})?(?:(?:,|%2c|x)\d{2,5})?", re.I | re.A)
 #: Volatile in a file's address; a player's ``v`` may name the film.
 _VERSION_NAMES = frozenset(("v", "ver", "version"))
 #: Beside a parameter that names what is shown, these are versions; others are never names.
@@ -199,7 +209,7 @@ def stable_address(url: str) -> str:
             if not is_volatile(name, value)
         ]
         if _PICTURE.search(path):
-            path, kept = without_size(path), [pair for pair in kept if not _is_size(*pair)]
+            path, kept = without_size(path), _without_sizes(kept)
     else:
         kept = _identifying(params)
     named = [f"{name}={value}" for name, value in kept]
@@ -212,6 +222,14 @@ def stable_address(url: str) -> str:
 def without_size(path: str) -> str:
     """Return the path of a picture without what says in which size it is delivered."""
     return _TRANSFORMED.sub("", _SIZED.sub("", path))
+
+
+def _without_sizes(params: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return parameters without those of a picture's size, and of how it fits it."""
+    others = [pair for pair in params if not _is_size(*pair)]
+    if len(others) == len(params):
+        return params
+    return [pair for pair in others if not (_FIT.fullmatch(pair[0]) and len(pair[1]) <= _MAX_FIT)]
 
 
 def _is_size(name: str, value: str) -> bool:
@@ -277,7 +295,7 @@ def _identifying(params: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
                 kept.append((name, value))
     kept = [p for p in kept if not (_has_version(p, _CERTAIN_VERSION) or _is_of_cache(*p))]
     if any(name in _SOURCE_NAMES and _PICTURE.search(value) for name, value in kept):
-        kept = [pair for pair in kept if not _is_size(*pair)]
+        kept = _without_sizes(kept)
     lasting = [pair for pair in kept if not _SIGNING_NAME.search(pair[0])]
     if any(map(_names_something, lasting)):
         return [pair for pair in lasting if not _has_version(pair, _VERSION_VALUE)]

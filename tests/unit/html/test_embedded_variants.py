@@ -134,6 +134,22 @@ TWO = {
     "numbers of pictures": ('<img src="/kettle-300.jpg">', '<img src="/kettle-200.jpg">'),
     "watts of lamps": ('<img src="/lamp-60w.jpg">', '<img src="/lamp-100w.jpg">'),
     "sizes of posters": ('<img src="/cat-50x70.jpg">', '<img src="/cat-70x100.jpg">'),
+    "folders like a format": ('<img src="/f_lamp/main.jpg">', '<img src="/f_chair/main.jpg">'),
+    "folders like a height": ('<img src="/h_1984/main.jpg">', '<img src="/h_1985/main.jpg">'),
+    "queries like a quality": ('<img src="/map.png?q=1984">', '<img src="/map.png?q=2001">'),
+    "models": ('<img src="/dell-700x.jpg">', '<img src="/dell-800x.jpg">'),
+    "drawings before a picture that turns": (
+        '<img src="data:image/svg+xml,A" data-src="/spinner.gif">',
+        '<img src="data:image/svg+xml,B" data-src="/spinner.gif">',
+    ),
+    "hours under the name of a moment": (
+        '<script>var a = {"served": "Mon-Fri 11:30:00-14:00:00"}</script>',
+        '<script>var a = {"served": "Sat-Sun 09:00:00-12:00:00"}</script>',
+    ),
+    "how long a dish takes": (
+        '<script>var a = {"processing_time": "01:30:00"}</script>',
+        '<script>var a = {"processing_time": "12:30:00"}</script>',
+    ),
     "documents for two sizes": ('<a href="/300x200.pdf">A</a>', '<a href="/640x480.pdf">A</a>'),
     "struck paragraphs": (
         f"<p><s>{MUSEUM}</s></p><p>{TEA}</p>",
