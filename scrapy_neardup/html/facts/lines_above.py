@@ -14,8 +14,10 @@ from itertools import chain, islice
 from lxml.html import HtmlElement
 
 from ...text.counters import names_a_counter
+from ...text.normalization import normalize
 from ...text.signs.currencies import prices_in
 from ...text.signs.visits import is_date_of_visit
+from ...text.titles import LIST_KINDS
 from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, without_numbers
 from .labels import date_of_event, has_date, is_byline
@@ -106,6 +108,8 @@ def _words(element: HtmlElement, text: str) -> Fact | None:
     # A number in a line may be a counter.
     words = text if element.tag in _HEADINGS else without_numbers(text)
     is_told = any(map(str.isalpha, words)) and not _UNTOLD_IN_WORDS.search(text)
+    if normalize(text) in LIST_KINDS:
+        return None
     # Prices are facts of their own.
     if not is_told or is_byline(text) or has_date(text) or prices_in(text):
         return None

@@ -19,7 +19,7 @@ from ...text.known_words import MONTHS
 from ...text.normalization import normalize
 from ...text.signs.times_from_now import is_from_now
 from ...text.signs.visits import are_of_visits, is_before_web, is_date_of_visit, neighbours_of
-from ...text.titles import MODIFIERS
+from ...text.titles import LIST_KINDS, MODIFIERS
 from .content import MAX_LINE
 from .labels import date_of_event, has_byline, has_date, is_byline, n_columns
 
@@ -80,7 +80,7 @@ def told(line: str) -> str | None:
         return line
     if is_passage(line) or is_from_now(line) or _GREETING.match(line):
         return None
-    if _COPYRIGHT.search(line):
+    if _COPYRIGHT.search(line) or normalize(line) in LIST_KINDS:
         return None
     is_of_page = is_date_of_visit(line) or has_byline(line)
     if is_of_page and date_of_event(line) is not None:
