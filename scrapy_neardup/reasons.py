@@ -13,6 +13,7 @@ class Reason(str, Enum):
     SAME_LIST = "same_list"
     SAME_TEXT = "same_text"
     SIMILAR_TEXT = "similar_text"
+    SAME_ITEM = "same_item"
     METHOD = "method"
     # A page is new, or was stored before.
     NO_MATCH = "no_match"

@@ -127,7 +127,7 @@ class EqualItems:
             return page
         # The page is a revisit, and what is a copy is where the item began.
         url, original = of_copy
-        verdict = Verdict("duplicate", url, Reason.SIMILAR_TEXT, original, similarity=1.0)
+        verdict = Verdict("duplicate", url, Reason.SAME_ITEM, original, similarity=1.0)
         return replace(page, verdict=replace(verdict, same_shown=True))
 
     def noted(self, decided: ItemJudgement, item: SentItem | None) -> ItemJudgement:

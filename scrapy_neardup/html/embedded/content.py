@@ -41,10 +41,11 @@ _CONTENT_TAGS = (
 _OTHER_MEDIA = etree.XPath("(descendant::*/@data-src | descendant::*/@src)/..")
 _URL_ATTRIBUTES = ("src", "data-src", "data-original", "data-lazy-src", "poster", "data")
 _SRCSET_ATTRIBUTES = ("srcset", "data-srcset", "imagesrcset")
-#: Attributes whose picture is loaded late, and characters of one that stands there until then.
+#: Names of pictures that stand in for one that is loaded late.
 _WAITING = re.compile(
     r"spinner|load(?:ing|er)|blank|placeholder|pixel|spacer|transparent", re.IGNORECASE
 )
+#: Attributes whose picture is loaded late, and characters of one that stands there until then.
 _LATE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "data-srcset")
 _MAX_STAND_IN = 2000
 _TEXT_ATTRIBUTES = ("alt", "aria-label", "placeholder", "srcdoc", "datetime")

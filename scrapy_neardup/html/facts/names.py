@@ -17,9 +17,9 @@ _OF_OTHERS = (
     r"products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|container|block|"
     r"section|module"
 )
-BESIDE_NAME = re.compile(
-    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
-)
+#: Words before them in a name, but none that deny those behind them.
+_OTHER_WORDS = r"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?"
+BESIDE_NAME = re.compile(rf"{_OTHER_WORDS}(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE)
 #: The same for elements around the content.
 BESIDE_AROUND = re.compile(
     rf"(?!no[-_]|has[-_]|with|elementor)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
@@ -30,9 +30,7 @@ BESIDE_AROUND = re.compile(
     re.IGNORECASE,
 )
 #: Classes and ids of a column beside a text.
-_COLUMN_NAME = re.compile(
-    rf"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?side-?bar(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE
-)
+_COLUMN_NAME = re.compile(rf"{_OTHER_WORDS}side-?bar(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE)
 
 
 def is_column(element: HtmlElement) -> bool:

@@ -81,9 +81,9 @@ _SOURCE_NAMES = frozenset(("url", "uri"))
 #: A moment or a random number, which tells no two files apart.
 _PASSING_VALUE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|0\.\d{8,}|1[4-9]\d{8}(?:\d{3})?$", re.A)
 #: Sizes of one picture at the end of its name: "lamp-300x200", "lamp@2x".
-SIZE_IN_NAME = r"[-_.@]\d{3,4}x\d{3,4}|[_@]\d{3,4}x|@\dx|[-_]scaled"
+_SIZE_IN_NAME = r"[-_.@]\d{3,4}x\d{3,4}|[_@]\d{3,4}x|@\dx|[-_]scaled"
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)$", re.I)
-_SIZED = re.compile(rf"(?:{SIZE_IN_NAME}){{1,3}}(?=(?:\.[a-z]{{3,5}}){{1,2}}$)", re.I)
+_SIZED = re.compile(rf"(?:{_SIZE_IN_NAME}){{1,3}}(?=(?:\.[a-z]{{3,5}}){{1,2}}$)", re.I)
 #: A folder that says in which size and format a picture is delivered: "w_300,h_200,c_fill". One
 #: setting alone may be a name.
 _TRANSFORMATION = (

@@ -42,6 +42,7 @@ def test_item_of_a_copy_is_dropped_as_the_copy_where_it_began() -> None:
     assert found is not None
     assert found.is_superfluous
     assert (found.verdict.url, found.verdict.duplicate_of) == (COPY[1], FIRST[1])
+    assert found.verdict.reason == "same_item"
 
 
 @pytest.mark.parametrize(
