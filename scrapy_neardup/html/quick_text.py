@@ -29,11 +29,10 @@ _FRAME = ["nav", "footer"]
 #: Most links are menus. Their texts count on a page with fewer characters outside of links.
 _MIN_UNLINKED = 400
 #: Elements that do not end a passage.
-_INLINE = [
-    *("span", "b", "strong", "em", "i", "font", "code", "u", "sup", "sub", "mark", "abbr", "small"),
-    *("ins", "q", "cite", "kbd", "samp", "var", "time", "label", "big", "tt", "acronym", "dfn"),
-    *("bdi", "bdo", "wbr", "s", "data"),
-]
+_INLINE = (
+    "span, b, strong, em, i, font, code, u, sup, sub, mark, abbr, small, ins, q, cite, kbd, samp, "
+    "var, time, label, big, tt, acronym, dfn, bdi, bdo, wbr, s, data"
+)
 #: Characters of a text in which a link is part of a sentence, whatever element that stands in.
 _MIN_TEXT = 16
 #: On a page with more tags they do: to take out nested elements costs the square of their depth.
@@ -124,7 +123,9 @@ def _join_inline_text(tree: LexborHTMLParser) -> None:
     """Make one text node of a sentence with emphasised words and links."""
     for link in tree.css("p a"):
         link.unwrap()
-    tree.unwrap_tags(_INLINE)
+    # The parser's own call for several names looks for each of them in turn.
+    for element in tree.css(_INLINE):
+        element.unwrap()
     for link in tree.css("a"):
         if _is_of_text(link.prev) or _is_of_text(link.next):
             link.unwrap()
