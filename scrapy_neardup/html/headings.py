@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import cast
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -12,11 +11,8 @@ from lxml.html import HtmlElement
 from .page_lines import BESIDE, short_text, solid
 
 #: What stands for a heading where there is none, as in references made by Doxygen or Sandcastle.
-_TITLED = etree.XPath(
-    "descendant::*[self::div or self::span or self::p]"
-    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')"
-    " or @id = 'title' or contains(@id, 'Title')]"
-)
+_TITLED = ("div", "span", "p")
+_TITLE = re.compile(r"(?:^|[ \t\r\n])title(?:[ \t\r\n]|$)")
 #: Elements above a text that may name it if the page has no first heading, and words of classes
 #: and ids of others that do. So many elements are looked at, and a text begins with so many
 #: characters.
@@ -47,11 +43,17 @@ def main_heading(body: HtmlElement, title: str) -> HtmlElement | None:
             first = heading
     if best is not None:
         return best
-    others = [*islice(cast("list[HtmlElement]", _TITLED(body)), _MAX_HEADINGS)]
+    others = islice(filter(_is_titled, body.iter(*_TITLED)), _MAX_HEADINGS)
     if first is None:
         return next(filter(heading_text, others), None)
     # The headings may be those of sections, as in references made by Sandcastle.
     return next((each for each in others if titled and titled in solid(heading_text(each))), first)
+
+
+def _is_titled(element: HtmlElement) -> bool:
+    """Does a class or the id of an element say that it is a title?"""
+    name = element.get("id", "")
+    return name == "title" or "Title" in name or bool(_TITLE.search(element.get("class", "")))
 
 
 def heading_above(body: HtmlElement, main: str) -> HtmlElement | None:

@@ -158,7 +158,7 @@ def embedded_content(body: HtmlElement, html: str) -> EmbeddedContent:
         found += map(stable_address, _style_urls(body))
     if "<svg" in html:
         found += (" ".join(part.split()) for part in _in_order(_SVG, body))
-    found += marked_states(body)
+    found += marked_states(body, html)
     for element in _inert(body):
         if texts := [" ".join(text.split()) for text in element.itertext() if text.strip()]:
             # Two lines at least: scripts may show another content on a page that lacks them.
