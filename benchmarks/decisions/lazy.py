@@ -10,6 +10,7 @@ from typing import NamedTuple
 from scrapy_neardup import UnreadablePage
 from scrapy_neardup.matching import passage_candidates
 from scrapy_neardup.matching.rule import Rule
+from scrapy_neardup.matching.unread_texts import texts_to_read
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore
@@ -95,8 +96,11 @@ def _crawl(pages: Sequence[Signed | None], order: Sequence[int], *, is_lazy: boo
             continue
         signature = page.quick if is_lazy else replace(page.full, passages=b"")
         claim = store.claim(signature, rule)
-        while claim.must_read or claim.unread:
-            for key in claim.unread:
+        while True:
+            unread = claim.unread or texts_to_read(signature, claim.verdict, store.boilerplates)
+            if not (claim.must_read or unread):
+                break
+            for key in unread:
                 original = pages[places[key]]
                 assert original is not None
                 store.complete(key, original.full)

@@ -244,6 +244,7 @@ def learn(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
     """Learn the site's boilerplate from one of its pages; its title only, if it was not read."""
     if not page.is_read:
         boilerplate.learn(page.title, None)
+        boilerplate.note_unread(page.key)
         return
     boilerplate.learn(page.title, page.sketch_values)
     if is_thin(page):

@@ -39,6 +39,8 @@ MAX_SITES = 4096
 #: Pages of a site are learned in batches of this size at most. A batch takes less time than its
 #: pages one by one, and is not learned at all if nobody asks about the site.
 _BATCH = 16
+#: Pages of a site that are remembered to be read if its texts are asked for.
+_MAX_UNREAD = 16
 
 
 class TitleBoilerplate:
@@ -117,19 +119,21 @@ class TextBoilerplate:
 
     Each bin counts a few values; a new value replaces the rarest and starts at one. A shingle that
     most pages have is the minimum of its bin on many of them, so its value stays.
+
+    :ivar count: how many texts were counted, roughly.
     """
 
     def __init__(self) -> None:
-        self._n_pages = 0
+        self.count = 0
         self._values = np.zeros((_SLOTS, SKETCH_BINS), np.uint8)
         self._counts = np.zeros((_SLOTS, SKETCH_BINS), np.uint16)
 
     def learn(self, sketch: Sketch) -> None:
         """Count the values of a page's filled bins."""
-        if self._n_pages == _MAX_COUNT:
-            self._n_pages //= 2
+        if self.count == _MAX_COUNT:
+            self.count //= 2
             self._counts //= 2
-        self._n_pages += 1
+        self.count += 1
         is_filled = sketch != 0
         known = (self._values == sketch) & is_filled
         self._counts += known
@@ -140,7 +144,7 @@ class TextBoilerplate:
 
     def own(self, sketch: Sketch) -> npt.NDArray[np.bool_]:
         """Return which bins are filled and not boilerplate; shape ``(SKETCH_BINS,)``."""
-        many = max(LEAST, SHARE * self._n_pages)
+        many = max(LEAST, SHARE * self.count)
         boilerplate: npt.NDArray[np.bool_] = (self._values == sketch) & (self._counts >= many)
         own: npt.NDArray[np.bool_] = (sketch != 0) & ~boilerplate.any(axis=0)
         return own
@@ -153,6 +157,8 @@ class SiteBoilerplate:
         self._titles = TitleBoilerplate()
         self._texts = TextBoilerplate()
         self._thin_texts: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
+        #: Keys of the last pages that were learned without their texts.
+        self._unread: OrderedDict[str, None] = OrderedDict()
         self._waiting: list[tuple[Title | None, Sketch | None]] = []
         # Several threads may read at once; the first of them learns the waiting pages.
         self._lock = Lock()
@@ -167,6 +173,19 @@ class SiteBoilerplate:
             self._waiting.append((title, sketch))
             if len(self._waiting) == _BATCH:
                 self._learn_waiting()
+
+    def note_unread(self, key: str) -> None:
+        """Note a page whose text is not known, by its key."""
+        with self._lock:
+            self._unread[key] = None
+            if len(self._unread) > _MAX_UNREAD:
+                self._unread.popitem(last=False)
+
+    def take_unread(self, most: int) -> list[str]:
+        """Return keys of pages whose texts are not known, once; at most so many, the last ones."""
+        with self._lock:
+            count = min(max(0, most), len(self._unread))
+            return [self._unread.popitem()[0] for _ in range(count)]
 
     @property
     def titles(self) -> TitleBoilerplate:

@@ -10,7 +10,16 @@ from typing import Any
 from scrapy import Request
 from scrapy.http import Response
 
-from tests.promises.harness import PromiseSpider, Site, bare, content_of, full, situation, words
+from tests.promises.harness import (
+    PromiseSpider,
+    Site,
+    bare,
+    content_of,
+    full,
+    paragraph,
+    situation,
+    words,
+)
 
 
 class SlowFirst(PromiseSpider):
@@ -41,6 +50,20 @@ def equal_pages_in_several_folders_whose_callbacks_take_longer(site: Site) -> An
 @situation(contents=3, NEARDUP_WORKERS=1, NEARDUP_EXTRACTION="lazy")
 def equal_pages_in_several_folders_of_a_lazy_crawl(site: Site) -> Any:
     return _councils(site)
+
+
+@situation(contents=18, NEARDUP_EXTRACTION="lazy", CONCURRENT_REQUESTS=1)
+def offers_of_one_title_above_the_terms_of_their_site(site: Site) -> Any:
+    terms = "".join(f"<p>{paragraph(words(60, f'terms {n}'))}</p>" for n in range(8))
+    for n in range(12):
+        site.put(f"/{n}", full(words(96, n), words(3, f"title {n}"), terms), content=f"offer {n}")
+    for n in range(3):
+        for place in "ab":
+            text = f"{words(24, n)} {words(72, f'{n} {place}')}"
+            page = full(text, words(3, f"name {n}"), terms)
+            site.put(f"/{n}/{place}", page, content=f"{n} {place}")
+    site.index()
+    return PromiseSpider
 
 
 class Variants(PromiseSpider):

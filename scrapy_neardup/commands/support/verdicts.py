@@ -11,6 +11,7 @@ from time import perf_counter
 
 from ..._util.wording import quantity
 from ...detector import NearDupDetector
+from ...matching.unread_texts import texts_to_read
 from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
 from ...sources.compression import packed_body
@@ -42,6 +43,7 @@ class LazyReader:
         self._detector = detector
         self._workers = workers
         self._bodies = bodies
+        self._n_gone = 0
 
     def check(
         self, record: Record, signature: PageSignature
@@ -52,9 +54,14 @@ class LazyReader:
         """
         record = replace(record, quick=False)
         claim = self._detector.claim(signature)
-        while claim.must_read or claim.unread:
+        while True:
+            boilerplates = self._detector.store.boilerplates
+            texts = texts_to_read(signature, claim.verdict, boilerplates)
+            if not (claim.must_read or claim.unread or texts):
+                break
             own = None if signature.is_read else self._workers.submit(record)
-            self._complete(claim.unread)
+            self._n_gone += self.complete(claim.unread)
+            self.complete(texts)
             if own is not None:
                 result = own.result()
                 if isinstance(result, Failure):
@@ -70,14 +77,33 @@ class LazyReader:
             self._detector.store.commit(claim.ticket)
         return signature, claim.verdict
 
-    def _complete(self, keys: Iterable[str]) -> None:
-        """Read stored pages in full, all at once."""
+    def complete(self, keys: Iterable[str]) -> int:
+        """Read stored pages in full, all at once; return of how many the bodies are gone."""
         bodies = {key: self._bodies.take(key) for key in keys}
         readings = {key: body and self._workers.submit(body) for key, body in bodies.items()}
         for key, reading in readings.items():
             result = reading and reading.result()
             signature = result if isinstance(result, PageSignature) else None
             self._detector.store.complete(key, signature)
+        return sum(body is None for body in bodies.values())
+
+    def report(self) -> None:
+        """Print how many pages could not be compared because their bodies are not kept."""
+        warn_of_gone_bodies(self._n_gone)
+        if n_evicted := self._bodies.n_evicted:
+            print_message(
+                f"warning: the bodies of {quantity(n_evicted, 'page')} were evicted, so copies of "
+                "them that came later were not found; NEARDUP_BODY_CACHE (MiB) sets the bound"
+            )
+
+
+def warn_of_gone_bodies(n_gone: int) -> None:
+    """Print how many stored pages could not be read in full, if any."""
+    if n_gone:
+        print_message(
+            f"warning: {quantity(n_gone, 'stored page')} with passages of other pages could not be "
+            "read in full, so their copies were not found: the bodies are gone"
+        )
 
 
 class VerdictCounter:
@@ -150,6 +176,7 @@ class VerdictCounter:
                 if isinstance(outcome, Failure):
                     verdict = self._not_judged(record, outcome)
                 yield record, outcome, verdict
+            reader.report()
 
     def _not_judged(self, record: Record, failure: Failure) -> Verdict:
         warn_undecided(record, failure, self._undecided)
