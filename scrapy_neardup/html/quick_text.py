@@ -6,8 +6,11 @@ pages that may have the same content; see :mod:`~scrapy_neardup.matching.passage
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html.entities import html5
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,6 +47,21 @@ _BREAK = "\x1f"
 _END = ";"
 _ENDS_OF_SENTENCES = (". ", "。", "!", "?", "؟", "۔", "।", "։", "።", "။", "។")
 _MIN_CHARS = 4
+#: The parser's time grows with the depth of elements times the tags in them, so pages of more tags
+#: than those that are joined must not nest deeply. Of this many times the tags that a page may
+#: have, most are end tags, which are not limited.
+_MAX_MARKUP = 4
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
+#: Elements that are never within another one of their name, unless others stand between them.
+_UNNESTED = frozenset(
+    "area base br col embed hr img input link meta param source track wbr html head body p li dd "
+    "dt tr td th tbody thead tfoot colgroup caption option optgroup rt rp".split()
+)
+#: References that are shorter, in UTF-8, than what they stand for: the parser writes it in place of
+#: them, and beyond the end of its memory.
+_LONGER = {
+    f"&{name}": value for name, value in html5.items() if len(value.encode()) > len(name) + 1
+}
 
 
 class QuickText(NamedTuple):
@@ -71,6 +89,8 @@ def can_read_quickly() -> bool:
 def quick_text(html: str, limits: PageLimits) -> QuickText:
     """Read a page quickly. The caller has checked the size of the body, in bytes.
 
+    A page that may take the parser long has no parts, and needs to be read in full.
+
     :raises LimitExceeded: if the page exceeds a limit, but for the depth of its elements.
     :raises ExtractionError: if the parser fails on it.
     """
@@ -78,6 +98,10 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
 
     html = repaired(html)
     limits.check_markup(html)
+    if _may_take_long(html, limits):
+        return QuickText("", [], "", needs_reading=True)
+    for reference, characters in _LONGER.items():
+        html = html.replace(reference, characters)
     with _parsing():
         tree = LexborHTMLParser(html)
         title = _title(tree)
@@ -91,6 +115,34 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
         needs_reading = may_need_scripts(html, shown, _ids(tree))
         text = normalize(_main_part(tree).replace(_BREAK, _END))
     return QuickText(title, list(_passages(text)), text, needs_reading)
+
+
+def _may_take_long(html: str, limits: PageLimits) -> bool:
+    n_markup = html.count("<")
+    if n_markup <= _MAX_JOINED:
+        return False
+    return n_markup > _MAX_MARKUP * limits.tags or _may_nest(html, limits.nesting)
+
+
+def _may_nest(html: str, depth: int) -> bool:
+    """Return whether more elements than this may be within each other.
+
+    Only end tags of elements that are open count: others end none.
+    """
+    n_open: Counter[str] = Counter()
+    for tag in _TAG.finditer(html):
+        name = tag[2].lower()
+        if name in _UNNESTED:
+            continue
+        if not tag[1]:
+            n_open[name] += 1
+            depth -= 1
+        elif n_open[name]:
+            n_open[name] -= 1
+            depth += 1
+        if depth < 0:
+            return True
+    return False
 
 
 @contextmanager

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from html.entities import html5
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,7 +103,7 @@ def test_a_text_that_is_too_long_is_refused_before_it_is_normalised(monkeypatch)
 
 
 def test_nesting_costs_no_recursion():
-    assert quick_text(page(29_000 * "<div>" + "some words"), LIMITS).passages == ["somewords"]
+    assert quick_text(page(9_900 * "<div>" + "some words"), LIMITS).passages == ["somewords"]
 
 
 @given(st.text(alphabet="<>/=\"' \nab!-&;#\0é船", max_size=80))
@@ -140,3 +144,34 @@ def test_links_in_rows_of_links_are_no_part_of_a_sentence():
 def test_sentences_end_in_other_scripts(end):
     text = f"<p>First of the two{end} Second of the two{end}</p>"
     assert quick_text(page(text), LIMITS).passages == ["firstofthetwo", "secondofthetwo"]
+
+
+@pytest.mark.parametrize(
+    ("html", "takes_long"),
+    [
+        ("<div>" * 20_000 + "</p>" * 10_000, True),
+        ("<p><button>" * 6_000, True),
+        ("<b>" * 11_000, True),
+        ("<i></b>" * 6_000, True),
+        ("</p>" * 130_000, True),
+        ("<ul>" + "<li>Okapi<br>" * 9_000, False),
+        ("<div><b>Okapi</b></DIV>" * 5_000, False),
+        ("<div>" * 5_000 + "</p>" * 4_000, False),
+    ],
+    ids=["deep", "between others", "open", "no ends of them", "ends", "list", "even", "few"],
+)
+def test_page_that_may_take_the_parser_long_is_read_in_full(html: str, takes_long: bool) -> None:
+    found = quick_text(f"<title>Okapi</title>{html}", PageLimits())
+    assert (found == ("", [], "", True)) == takes_long
+
+
+@pytest.mark.parametrize("reference", ["&nGt;", "&nLt;"])
+def test_references_that_are_shorter_than_their_characters_do_no_harm(reference: str) -> None:
+    # They ended the process: the parser wrote beyond its memory.
+    code = (
+        "from scrapy_neardup.html.quick_text import quick_text, PageLimits\n"
+        f"html = '<p>' + 'a' * 16_379 + '{reference}' + 'b' * 600_000\n"
+        "print(len(quick_text(html, PageLimits()).text))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(16_379 + len(html5[reference[1:]]) + 600_000)
