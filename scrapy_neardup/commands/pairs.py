@@ -6,7 +6,9 @@ import argparse
 import heapq
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -22,9 +24,10 @@ from ..reasons import REASONS_OF_EQUALITY, Reason
 from ..signatures.signature import PageSignature
 from ..signatures.signer import OFFLINE_KEY
 from ..sources.readers import PageReader
+from ..sources.record import Record
 from ..stores import MemoryStore
 from ..stores.in_process import InProcessStore
-from ..workers import sign_record
+from ..workers import Failure, sign_record
 from .engine.options import add_engine, check_engine
 from .support.options import (
     Commands,
@@ -39,9 +42,12 @@ from .support.output import print_message, report_skipped
 from .support.pair_output import Figures, add_outputs, check_outputs, open_outputs
 from .support.progress import with_progress
 from .support.store_address import add_store, open_copy
+from .support.verdicts import LazyReader, warn_of_gone_bodies
 
 #: Pairs that are joined to clusters at once.
 _BATCH = 8192
+#: Stored pages whose bodies are in memory at once, to be read in full.
+_READ_AT_ONCE = 256
 
 
 def add_command(commands: Commands) -> None:
@@ -74,6 +80,7 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
         with open_outputs(options) as outputs:
             if options.pages:
                 found.add_pages(pages, judge)
+                found.complete_stored(judge)
             outputs.write("output", found.pair_lines(judge.detector.rule))
             outputs.write("clusters", found.cluster_lines())
             if outputs.wants("keep"):
@@ -117,6 +124,8 @@ class _Pairs:
         self._numbers = store.numbers()
         #: Number of the first signed page; those of the next ones follow.
         self._first = 0
+        #: Keys of stored pages that may resemble signed ones, but were read quickly only.
+        self._unread: set[str] = set()
         #: How many pages were signed before each undecided one, and its line.
         self._aside: list[tuple[int, dict[str, Any]]] = []
         self._clusters = Clusters(0)
@@ -130,7 +139,12 @@ class _Pairs:
     def add_pages(self, pages: PageReader, judge: Judge) -> None:
         """Sign pages and add them to the store."""
         method = judge.detector.signer.method
-        for record, outcome in judge.results(sign_record, pages, "read"):
+        looks_up = self._remembered and judge.is_lazy
+        records = chain.from_iterable(map(_quickly_first, pages)) if looks_up else None
+        for record, outcome in judge.results(sign_record, pages, "read", records):
+            if record.quick:
+                self._note_unread(outcome, judge.detector.rule)
+                continue
             if isinstance(outcome, PageSignature) and outcome.n_features:
                 self._ids[record.url] = record.id
                 if record.id == record.url:
@@ -149,6 +163,23 @@ class _Pairs:
                 self._undecided[outcome.reason] += 1
             if self._keep:
                 self._aside.append((self._signed, {"id": record.id, "url": record.url}))
+
+    def _note_unread(self, outcome: PageSignature | Failure, rule: Rule) -> None:
+        """Note the stored pages that may resemble a page, but were read quickly only."""
+        if isinstance(outcome, PageSignature):
+            self._unread |= self._store.unread_candidates(outcome, rule)
+
+    def complete_stored(self, judge: Judge) -> None:
+        """Read in full the stored pages that signed ones may resemble, if they were not yet."""
+        if not self._unread:
+            return
+        keys = sorted(self._unread)
+        bodies = self._store.body_cache(judge.body_cache * 2**20)
+        with closing(bodies), judge.pool(sign_record) as workers:
+            reader = LazyReader(judge.detector, workers, bodies)
+            starts = range(0, len(keys), _READ_AT_ONCE)
+            n_gone = sum(reader.complete(keys[at : at + _READ_AT_ONCE]) for at in starts)
+        warn_of_gone_bodies(n_gone)
 
     def pair_lines(self, rule: Rule) -> Iterator[dict[str, Any]]:
         """Yield a line for each pair as it is found. Call it after all pages were added."""
@@ -226,3 +257,10 @@ class _Pairs:
             self._links.append(links)
         places = np.searchsorted(self._numbers, links[:, :2])
         self._clusters.join(places[:, 0], places[:, 1])
+
+
+def _quickly_first(record: Record) -> Iterator[Record]:
+    """Yield a page to be read quickly, for its passages, and then in full."""
+    if record.kind == "html":
+        yield replace(record, quick=True)
+    yield record

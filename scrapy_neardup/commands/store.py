@@ -44,12 +44,16 @@ from .support.store_address import (
     add_store,
     address_of,
     namespace_in,
+    open_bodies,
     open_for_reading,
     open_for_writing,
     parse_domain,
     require_writable,
 )
 from .support.verdicts import VerdictCounter, is_of_scan
+
+#: What ``list`` adds to a page of which something is not true.
+_NOTES = {"confirmed": "unconfirmed", "has_items": "links only", "read_in_full": "read quickly"}
 
 
 def add_command(commands: Commands) -> None:
@@ -187,15 +191,13 @@ def _page_facts(page: StoredPage) -> dict[str, Any]:
         "features": page.signature.n_features,
         "confirmed": page.is_confirmed,
         "has_items": page.items != NO_ITEMS,
+        "read_in_full": page.signature.is_read,
     }
 
 
 def _text_line(facts: dict[str, Any]) -> str:
     fields = [str(facts[name]) for name in ("url", "stored_at", "fingerprint", "features")]
-    if not facts["confirmed"]:
-        fields.append("unconfirmed")
-    if not facts["has_items"]:
-        fields.append("links only")
+    fields += [note for name, note in _NOTES.items() if not facts[name]]
     return "\t".join(map(printable, fields))
 
 
@@ -207,6 +209,7 @@ def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
         listed = () if options.site is None else reader.pages(namespace, options.site)
         keys = [page.signature.key for page in with_progress(listed, None, "search")]
     with open_for_writing(options.store, namespace) as store:
+        open_bodies(store)
         # Items that are judged by a field are stored under a URL that is not canonicalized.
         missing = [
             url for url in options.urls if not (store.forget(page_key(url)) or store.forget(url))
@@ -235,6 +238,7 @@ def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
         counts = {name: reader.figures(name).pages for name in names}
     for name, count in counts.items():
         with open_for_writing(options.store, name, options.ttl) as store:
+            open_bodies(store)
             with busy(f"compact {name}"):
                 store.compact()
             print_message(f"namespace {name}: {quantity(count, 'page')} before, {len(store)} after")
@@ -245,7 +249,7 @@ def _compact(options: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
-    left_out = written = 0
+    left_out = written = unread = 0
     with open_for_reading(options.store) as reader:
         space = namespace_in(reader, options.namespace)
         secret = space.secret if options.with_secret else None
@@ -257,12 +261,18 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
                 if page.is_confirmed:
                     output.write(page_line(page) + "\n")
                     written += 1
+                    unread += not page.signature.is_read
                 else:
                     left_out += 1
             rules = reader.rules(space.name)
             output.write(end_line(written, rules) + "\n")
     what = _pages_and_rules(written, len(rules))
     print_message(f"{options.output}: {what} of namespace {space.name}")
+    if unread:
+        print_message(
+            f"warning: {quantity(unread, 'page')} read quickly only, without the bodies: where "
+            "they are imported, no page is a copy of them until they are crawled again"
+        )
     if left_out:
         print_message(f"{quantity(left_out, 'page')} left out: not known to be on disk yet")
     if options.with_secret:

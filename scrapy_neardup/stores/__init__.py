@@ -2,7 +2,7 @@
 
 from .base import Claim, Entry, Store, Ticket
 from .factory import open_reader, open_store, require_address
-from .in_process import MemoryStore
+from .memory import MemoryStore
 from .reading import Figures, Namespace, StoredPage, StoreReader
 
 __all__ = [

@@ -85,6 +85,12 @@ class BodyCache:
             self.n_bytes -= size
             self._remove(key)
 
+    def compact(self, is_stored: Callable[[str], bool]) -> None:
+        """Remove the bodies of pages that are not stored, or no longer, and free their space."""
+        for key in list(self._sizes):
+            if not is_stored(key):
+                self.discard(key)
+
     def close(self) -> None:
         """Release the resources of the cache."""
 

@@ -11,7 +11,8 @@ from weakref import ref
 from ..exceptions import InvalidOption, MissingPackage
 from ..matching.rule import Scope
 from .base import Store
-from .in_process import InProcessStore, MemoryStore
+from .in_process import InProcessStore
+from .memory import MemoryStore
 from .reading import StoreReader
 
 if TYPE_CHECKING:

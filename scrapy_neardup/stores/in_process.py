@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -120,6 +119,13 @@ class InProcessStore(HintMethods):
             claim = self._judged_beside(known, signature, rule)
             return claim if unchanged is None else replace(claim, unchanged=unchanged)
 
+    def unread_candidates(self, signature: PageSignature, rule: Rule) -> set[str]:
+        """Return keys of pages that may have a page's content, but were read quickly only."""
+        with self._lock:
+            alike = self._index.alike(signature, rule)
+            pages = map(self._index.table.page, alike.numbers)
+            return {page.key for page in pages if not page.is_read and page.passages}
+
     def complete(self, key: str, signature: PageSignature | None) -> None:
         with self._lock:
             versions = self._index.versions(key)
@@ -217,6 +223,8 @@ class InProcessStore(HintMethods):
             if (known := self._index.committed(key)) is None:
                 return False
             self._index.remove(*known)
+            if self._bodies is not None:
+                self._bodies.discard(key)
             return True
 
     def entries(self) -> Iterator[Entry]:
@@ -287,6 +295,9 @@ class InProcessStore(HintMethods):
                     self._index.remove(number, self._index.table.page(number))
                     count += 1
         self._archive.compact()
+        with self._lock:
+            if self._bodies is not None:
+                self._bodies.compact(lambda key: bool(self._index.versions(key)))
         return count
 
     def flush(self) -> None:
@@ -380,19 +391,6 @@ class InProcessStore(HintMethods):
         near = self._index.near(signature.fingerprint, rule.max_distance)
         is_open = table.are_reserved(near.keys)
         return find_original(signature, near, table, rule, self.boilerplates, is_open=is_open)
-
-
-class MemoryStore(InProcessStore):
-    """Keeps signatures in a dictionary, and an index of them, for as long as the process lives.
-
-    :param secret: key of the sketches, 16 to 64 bytes; drawn at random unless given.
-    :param ttl: seconds after which a page is forgotten; ``None`` for never.
-    """
-
-    holds_values = True
-
-    def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
-        super().__init__("memory", Archive(), secret or secrets.token_bytes(32), ttl)
 
 
 def _blocked_by(reserved: Reservation, verdict: Verdict) -> Claim:

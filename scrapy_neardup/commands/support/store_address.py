@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from difflib import get_close_matches
@@ -168,6 +169,13 @@ def open_for_writing(
     with closing(opened) as store:
         print_forgotten(store)
         yield store
+
+
+def open_bodies(store: Store) -> None:
+    """Open the bodies of pages that were read quickly, so that they are removed with the pages."""
+    if isinstance(store, InProcessStore) and store.extraction == "lazy":
+        # None is evicted, whatever their bound is in a crawl.
+        store.body_cache(sys.maxsize)
 
 
 def require_writable(store: Store) -> None:

@@ -93,7 +93,7 @@ class RedisReader:
         raise StoreError(
             self.name,
             "a Redis cannot be judged against without adding to it; add with --add, or export it "
-            "and import that into a file to judge against",
+            "and import that into a file to judge against (but for pages that were read quickly)",
         )
 
     def close(self) -> None:

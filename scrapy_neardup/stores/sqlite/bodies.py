@@ -7,11 +7,18 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from ...exceptions import StoreError
 from ...sources.record import Record
 from ..body_cache import BodyCache, record_of_head, size_of, told_head
+from .file import connected_for_reading
 
 #: Seconds to wait for another crawl that writes to the same file.
 _LOCK_SECONDS = 0.5
+
+
+def bodies_of(path: Path) -> Path:
+    """Return the file of the bodies of a store's file."""
+    return Path(f"{path}-bodies")
 
 
 class FileBodyCache(BodyCache):
@@ -42,6 +49,13 @@ class FileBodyCache(BodyCache):
         for key, n_head, n_packed in self._file.execute(query, (namespace,)).fetchall():
             self._add(key, size_of(key, n_head, n_packed))
 
+    def compact(self, is_stored: Callable[[str], bool]) -> None:
+        super().compact(is_stored)
+        # While another process reads the file its space cannot be freed.
+        with contextlib.suppress(sqlite3.Error):
+            self._file.execute("VACUUM")
+            self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self._file.close()
 
@@ -54,19 +68,61 @@ class FileBodyCache(BodyCache):
         return True
 
     def _read(self, key: str) -> tuple[Record, bytes] | None:
-        query = "SELECT record, body FROM bodies WHERE namespace = ? AND key = ?"
-        try:
-            found = self._file.execute(query, (self._namespace, key)).fetchone()
-        except sqlite3.Error:
-            return None
-        record = record_of_head(found[0]) if found is not None else None
-        return None if record is None else (record, found[1])
+        return _body_in(self._file, self._namespace, key)
 
     def _remove(self, key: str) -> None:
         with contextlib.suppress(sqlite3.Error):
             self._file.execute(
                 "DELETE FROM bodies WHERE namespace = ? AND key = ?", (self._namespace, key)
             )
+
+
+class OverlaidBodyCache(BodyCache):
+    """Bodies in memory above those of a store's file, which stays as it is.
+
+    :param path: of the file of the bodies; without one there are none but those in memory.
+    """
+
+    def __init__(
+        self, path: Path, namespace: str, max_bytes: int, on_evicted: Callable[[str], None]
+    ) -> None:
+        super().__init__(max_bytes, on_evicted)
+        self._namespace = namespace
+        self._file: sqlite3.Connection | None = None
+        #: Pages whose bodies in the file have been taken, or are of earlier versions.
+        self._passed: set[str] = set()
+        with contextlib.suppress(StoreError, sqlite3.Error):
+            self._file = connected_for_reading(path)
+            # A crawl may be removing bodies.
+            self._file.execute("BEGIN")
+            self._file.execute("SELECT 1 FROM bodies LIMIT 1").fetchall()
+
+    def take(self, key: str) -> Record | None:
+        is_in_file = not (self.keeps(key) or key in self._passed)
+        if not is_in_file or self._file is None:
+            return super().take(key)
+        self.discard(key)
+        found = _body_in(self._file, self._namespace, key)
+        return None if found is None else self._unpacked(*found)
+
+    def discard(self, key: str) -> None:
+        super().discard(key)
+        self._passed.add(key)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _body_in(file: sqlite3.Connection, namespace: str, key: str) -> tuple[Record, bytes] | None:
+    """Return the record and the compressed body of a page, if both can be read."""
+    query = "SELECT record, body FROM bodies WHERE namespace = ? AND key = ?"
+    try:
+        found = file.execute(query, (namespace, key)).fetchone()
+    except sqlite3.Error:
+        return None
+    record = None if found is None else record_of_head(found[0])
+    return None if record is None else (record, found[1])
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -18,11 +18,13 @@ import numpy.typing as npt
 from ...matching.candidates import site_digest
 from ..archive import Archive
 from ..better_urls import BetterUrl
+from ..body_cache import BodyCache
 from ..codec import unpacked
 from ..hints import MemoryHints, newest
 from ..in_process import InProcessStore
 from ..reading import Figures, Namespace, StoredPage
 from . import hint_tables
+from .bodies import OverlaidBodyCache, bodies_of
 from .file import FilePages, connected_for_reading
 from .format import FORMAT, SPACES, Space, address_of, complaining, require_store, space_of
 
@@ -63,8 +65,9 @@ class SqliteReader:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the file and of what SQLite keeps beside it."""
-        files = (self._path, Path(f"{self._path}-wal"))
+        """Bytes of the file, of the bodies and of what SQLite keeps beside them."""
+        bodies = bodies_of(self._path)
+        files = (self._path, Path(f"{self._path}-wal"), bodies, Path(f"{bodies}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def namespaces(self) -> list[Namespace]:
@@ -112,7 +115,7 @@ class SqliteReader:
     def overlay(self, namespace: str, ttl: float | None = None) -> InProcessStore:
         space = self._spaces[namespace]
         archive = _OverlayArchive(self, space, self._pages(namespace))
-        return InProcessStore(self.name, archive, space.secret, ttl)
+        return _OverlayStore(self._path, space, archive, ttl)
 
     def _pages(self, namespace: str) -> FilePages:
         return FilePages(self._path, self._read, self._spaces[namespace].id)
@@ -136,6 +139,19 @@ def _oldest_first(pages: FilePages, site: int | None) -> npt.NDArray[np.void]:
         found.append(told if site is None else told[summaries["site"] == site])
     joined = np.concatenate(found)
     return joined[np.argsort(joined["stored_at"], kind="stable")]
+
+
+class _OverlayStore(InProcessStore):
+    """A namespace of a file; what is committed, and what is read in full, stays in memory."""
+
+    def __init__(
+        self, path: Path, space: Space, archive: _OverlayArchive, ttl: float | None
+    ) -> None:
+        super().__init__(address_of(path), archive, space.secret, ttl)
+        self._path, self._namespace = bodies_of(path), space.name
+
+    def _new_body_cache(self, max_bytes: int) -> BodyCache:
+        return OverlaidBodyCache(self._path, self._namespace, max_bytes, self._body_evicted)
 
 
 class _OverlayArchive(Archive):

@@ -35,7 +35,7 @@ from ..hints import MemoryHints, changed, known_at, newest, packed_name
 from ..in_process import InProcessStore
 from ..visits import Histories, Visits
 from . import hint_tables, unstored
-from .bodies import FileBodyCache
+from .bodies import FileBodyCache, bodies_of
 from .file import FilePages, SqliteFile
 from .format import FORMAT, NUMBER_MASK, Space, address_of
 from .writer import BATCH_PAGES, BATCH_SECONDS, REMOVE, Page
@@ -80,7 +80,7 @@ class SqliteStore(InProcessStore):
             raise
 
     def _new_body_cache(self, max_bytes: int) -> BodyCache:
-        path = Path(f"{self._path}-bodies")
+        path = bodies_of(self._path)
         try:
             return FileBodyCache(path, self._namespace, max_bytes, self._body_evicted)
         except (sqlite3.Error, OSError) as error:

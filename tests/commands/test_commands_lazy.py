@@ -1,0 +1,110 @@
+"""Stores with pages that were read quickly only, under ``scrapy neardup``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import warm
+from tests.support.texts import article
+
+ROOT = Path(__file__).parents[2]
+LAZY = ("-s", "NEARDUP_EXTRACTION=lazy")
+PAGES = 6
+
+
+def neardup(*arguments: object) -> str:
+    """Run a sub-command, and return what it says."""
+    done = warm.run(["-m", "scrapy", "neardup", *map(str, arguments)], folder=ROOT)
+    assert done.returncode == 0, done.stderr.decode()
+    return re.sub(r"\d+\.\d s|, \d+ pages/s", "", done.stderr.decode())
+
+
+def feed(path: Path, host: str, footer: str = "", pages: int = PAGES) -> Path:
+    """Articles of which each has words of its own."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(pages):
+            words = article(200, seed=number, vocabulary=10**6)
+            lines = [" ".join(words[i : i + 10]) for i in range(0, 200, 10)]
+            html = "".join(f"<p>{line.capitalize()}.</p>" for line in lines)
+            page = f"<title>{' '.join(words[:3])}</title><body>{html}{footer}</body>"
+            record = {"url": f"http://{host}/{number}", "html": page}
+            file.write(json.dumps(record) + "\n")
+    return path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store of pages that were all read quickly."""
+    path = tmp_path / "seen.sqlite"
+    address = f"sqlite:///{path}"
+    neardup(
+        "store", "import", address, feed(tmp_path / "old", "a.example"), "--namespace", "n", *LAZY
+    )
+    return path
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    return feed(tmp_path / "copies", "b.example", "<footer>Another paper</footer>")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def files(store: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.parent.glob("seen.sqlite*")}
+
+
+def test_copies_of_its_pages_are_found_and_it_stays_as_it_is(store, copies, tmp_path):
+    before = files(store)
+    said = neardup("scan", copies, "-o", tmp_path / "verdicts", "--store", store, *LAZY)
+    assert f"{PAGES} pages: duplicate {PAGES}" in said
+    said = neardup("pairs", copies, "-o", tmp_path / "pairs", "--store", store)
+    assert f"{PAGES} pairs" in said
+    found = {(pair["url_a"][-1], pair["url_b"][-1]) for pair in lines(tmp_path / "pairs")}
+    assert found == {(str(n), str(n)) for n in range(PAGES)}
+    changed = files(store)
+    assert {name: changed[name] for name in before if not name.endswith("-shm")} == {
+        name: data for name, data in before.items() if not name.endswith("-shm")
+    }
+
+
+@pytest.mark.parametrize("command", ["scan", "pairs"])
+def test_it_is_said_when_bodies_are_gone(store, copies, tmp_path, command):
+    Path(f"{store}-bodies").write_bytes(b"damaged")
+    options = LAZY if command == "scan" else ()
+    said = neardup(command, copies, "-o", tmp_path / "out", "--store", store, *options)
+    assert f"warning: {PAGES} stored pages with passages of other pages could not be read" in said
+
+
+def test_it_is_said_when_bodies_are_evicted(tmp_path, copies):
+    old = feed(tmp_path / "old", "a.example")
+    settings = (*LAZY, "-s", "NEARDUP_BODY_CACHE=0")
+    said = neardup("scan", old, copies, "-o", tmp_path / "out", *settings)
+    assert "pages were evicted, so copies of them that came later were not found" in said
+    assert "NEARDUP_BODY_CACHE" in said
+
+
+def test_pages_are_listed_as_read_quickly_and_an_export_says_so(store, tmp_path):
+    done = warm.run(["-m", "scrapy", "neardup", "store", "list", str(store)], folder=ROOT)
+    assert done.stdout.decode().count("\tread quickly\n") == PAGES
+    said = neardup("store", "export", store, "-o", tmp_path / "export")
+    assert f"warning: {PAGES} pages read quickly only, without the bodies" in said
+
+
+@pytest.mark.parametrize("how", ["forget", "compact"])
+def test_bodies_go_with_their_pages(store, how):
+    text = article(200, seed=1, vocabulary=10**6)[0].encode()
+    size = Path(f"{store}-bodies").stat().st_size
+    if how == "forget":
+        neardup("store", "forget", store, *(f"http://a.example/{n}" for n in range(PAGES)))
+    else:
+        neardup("store", "compact", store, "--ttl", "0.001")
+        assert Path(f"{store}-bodies").stat().st_size < size
+    assert text not in b"".join(files(store).values())
