@@ -211,7 +211,7 @@ def test_both_versions_of_a_page_that_is_reserved_once_more_are_completed(store,
     assert store.claim(copy, RULE).unread == (ferry.key,)
     store.complete(ferry.key, with_body(full(signer, ferry.url, PAGES[0])))
     # Its text is learned once.
-    assert store.boilerplates.of("a.example").texts._n_pages == 1
+    assert store.boilerplates.of("a.example").texts.count == 1
     claim = store.claim(copy, RULE)
     assert (claim.unread, claim.verdict.duplicate_of) == ((), ferry.url)
     store.release(again.ticket)
@@ -451,3 +451,15 @@ def test_users_of_a_store_share_its_bodies(store):
     cache = store.body_cache(10_000)
     cache.put("a", one, packed_body(one.content))
     assert store.body_cache(5_000).take("a") == one
+
+
+def test_a_forgotten_page_takes_its_body_along(make_store, signer):
+    first = make_store()
+    first.adopt(signer.recipe, signer.parts)
+    signature = quick(signer, "http://a.example/1", page(FERRY, "Ferry"))
+    bodies = first.body_cache(10**6)
+    claim = first.claim(signature, RULE)
+    kept(bodies, signature.key, page(FERRY, "Ferry"))
+    first.commit(claim.ticket)
+    assert first.forget(signature.key)
+    assert bodies.take(signature.key) is None

@@ -17,7 +17,7 @@ from ...sources.record import Record
 from ..body_cache import OVERHEAD_BYTES, BodyCache, record_of_head, told_head
 from .connection import RedisConnection, Script
 from .layout import KeySpace
-from .pages import Holder
+from .pages import Holder, RedisPages
 
 T = TypeVar("T")
 
@@ -119,9 +119,17 @@ class RedisBodyCache(BodyCache):
         return taken is None or (is_reserved and not taken.has_body)
 
     def remove(self, place: PagePlace) -> None:
-        """Remove the body of a version of a page."""
+        """Remove the body of a version of a page, if bodies are kept here at all."""
         if self.is_used:
             self._put(place.field, b"")
+
+    def forget(self, pages: RedisPages, key: bytes) -> bool:
+        """Forget the page that was committed under a key, and its body. Was there one?"""
+        number = pages.known(key)
+        is_forgotten = pages.forget(key)
+        if is_forgotten and number:
+            self._put(PagePlace(pages.part.site, number).field, b"")
+        return is_forgotten
 
     def missing(self, places: Sequence[PagePlace]) -> set[PagePlace]:
         """Return those of these pages that have no body, if bodies are kept here at all."""

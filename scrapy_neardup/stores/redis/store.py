@@ -212,7 +212,7 @@ class RedisStore(HintMethods):
         return entry if entry.signature.key == key else None
 
     def forget(self, key: str) -> bool:
-        return self._namespace.of(site_of(key)).forget(self._digest(key))
+        return self._bodies.forget(self._namespace.of(site_of(key)), self._digest(key))
 
     def entries(self) -> Iterator[Entry]:
         """Yield all stored pages, oldest first; where sites are kept apart, site by site."""
