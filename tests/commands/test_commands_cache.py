@@ -288,16 +288,55 @@ def replace_by_a_folder(path: Path) -> None:
     path.mkdir()
 
 
+def damage_a_name(path: Path) -> None:
+    data = path.read_bytes()
+    assert b"tablesignatures" in data
+    path.write_bytes(data.replace(b"tablesignatures", b"table\xffignatures", 1))
+
+
+def damage_the_first_page(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:103] + b"\xff" + data[104:])
+
+
+def damage_the_format(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:47] + b"\x7f" + data[48:])
+
+
+REMEDY = "; remove the file, or name another folder"
+
+
 @pytest.mark.parametrize(
-    "damage", [replace_by_text, replace_by_another_database, replace_by_a_folder]
+    ("damage", "end"),
+    [
+        (replace_by_text, REMEDY),
+        (replace_by_another_database, REMEDY),
+        (replace_by_a_folder, ""),
+        (damage_a_name, f"it is damaged{REMEDY}"),
+        (damage_the_first_page, f"malformed{REMEDY}"),
+        (damage_the_format, "; if this comes again, remove the file"),
+    ],
 )
-def test_a_file_that_is_no_cache_is_an_error_of_one_line(folder, damage: Callable[[Path], None]):
+def test_a_file_that_is_no_cache_is_an_error_of_one_line(
+    folder, damage: Callable[[Path], None], end
+):
     scan(folder)
     damage(folder / "cache" / "pages.sqlite")
     done = neardup(folder, "scan", "pages.jsonl", "-o", "-", "--cache", "cache")
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     assert line.startswith("scrapy neardup scan: cache/pages.sqlite: the cache cannot be used: ")
+    assert line.endswith(end)
+
+
+@pytest.mark.parametrize("command", ["scan", "pairs"])
+def test_an_empty_name_is_not_the_current_folder(folder, command):
+    before = sorted(folder.iterdir())
+    done = neardup(folder, command, "pages.jsonl", "-o", "-", "--cache", "")
+    assert done.returncode == 2
+    assert "argument --cache: '' is not the path of a folder" in done.stderr
+    assert sorted(folder.iterdir()) == before
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_one_line(folder):

@@ -23,6 +23,8 @@ _APPLICATION, _VERSION = 0x4E644361, 1
 #: Seconds that another process may keep the file locked. One that writes a batch takes much less.
 _BUSY_SECONDS = 30.0
 _DIGEST_BYTES = 8
+#: What SQLite raises. A message of it that quotes a damaged name need not be UTF-8.
+_FAILURES = (sqlite3.Error, UnicodeError)
 
 _TABLES = f"""
 BEGIN IMMEDIATE;
@@ -73,8 +75,8 @@ class CacheFile:
                 except BaseException:
                     self._connection.close()
                     raise
-        except (OSError, NotImplementedError, sqlite3.Error) as error:
-            problem = f"the cache cannot be used: {error_text(error)}"
+        except (OSError, NotImplementedError, *_FAILURES) as error:
+            problem = f"the cache cannot be used: {_problem(error)}"
             raise InputError(str(self.path), problem) from error
 
     def get(self, table: str, key: bytes) -> bytes | None:
@@ -84,7 +86,7 @@ class CacheFile:
         try:
             query = f"SELECT value FROM {table} WHERE key = ?"
             row = self._connection.execute(query, (key,)).fetchone()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             self._give_up(error)
             return None
         if row is None or not isinstance(row[0], bytes):
@@ -102,7 +104,7 @@ class CacheFile:
                 for table, key, value in entries:
                     statement = f"INSERT OR REPLACE INTO {table} VALUES (?, ?)"
                     self._connection.execute(statement, (key, _sealed(key, value)))
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             self._give_up(error)
 
     def close(self) -> None:
@@ -124,16 +126,30 @@ class CacheFile:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.executescript(_TABLES)
         elif (application, version) != (_APPLICATION, _VERSION):
-            raise sqlite3.DatabaseError("it was made by something else; remove it")
+            raise sqlite3.DatabaseError("it was made by something else")
         # A cache may lose its last entries when the system crashes, and no more than these.
         self._connection.execute("PRAGMA synchronous = NORMAL")
 
-    def _give_up(self, error: sqlite3.Error) -> None:
+    def _give_up(self, error: Exception) -> None:
         self._works = False
         print_message(
-            f"warning: {self.path}: the cache is not used any more: {error}; if this comes again, "
-            "remove it"
+            f"warning: {self.path}: the cache is not used any more: {_named(error)}; if this comes "
+            "again, remove the file"
         )
+
+
+def _problem(error: Exception) -> str:
+    """Describe why the file cannot be opened, and what to do if the file is the reason."""
+    if not isinstance(error, _FAILURES):
+        return error_text(error)
+    if isinstance(error, sqlite3.OperationalError):
+        # Such as a full disk, or a lock; but an unknown version in the file's head is one as well.
+        return f"{error}; if this comes again, remove the file"
+    return f"{_named(error)}; remove the file, or name another folder"
+
+
+def _named(error: Exception) -> str:
+    return "it is damaged" if isinstance(error, UnicodeError) else str(error)
 
 
 def _sealed(key: bytes, value: bytes) -> bytes:

@@ -157,10 +157,18 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
     """Add the option for the folder in which a :class:`Judge` keeps what it reads of pages."""
     parser.add_argument(
         "--cache",
+        type=_folder,
         metavar="FOLDER",
         help="keep signatures and texts of pages in this folder, so that no page is read twice "
         "(made unless it exists; remove it to free the space)",
     )
+
+
+def _folder(text: str) -> str:
+    # An unset variable of the shell, which would otherwise mean the current folder.
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the path of a folder")
+    return text
 
 
 @dataclass(frozen=True)
