@@ -35,6 +35,9 @@ def fail(html, tree):
     with open("failed", "a") as file:
         file.write("*")
     raise ZeroDivisionError
+
+def part_of(step, html, tree):
+    return tree.text_content()[::step]
 """
 #: A method; the number of words is its version, which its author does not tell.
 FIRST_WORDS = """
@@ -187,6 +190,29 @@ def test_values_of_a_method_that_was_edited_are_not_used(folder):
         (folder / "own.py").write_text(FIRST_WORDS.format(number))
         method = ("--method", "own.FirstWords")
         assert scan(folder, *method) == scan(folder, *method, cache=None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("option", "source", "values"),
+    [
+        ("NEARDUP_TOKENIZER", 'import re\npart = re.compile(r"{}").findall', (r"\w+", r"\w\w")),
+        (
+            "NEARDUP_EXTRACTOR",
+            "from functools import partial\nfrom counted import part_of\n"
+            "part = partial(part_of, {})",
+            (1, 2),
+        ),
+    ],
+)
+def test_the_module_that_an_import_path_names_counts(folder, option, source, values):
+    # The part is an object of another module, which does not change.
+    part = ("-s", f"{option}=own.part")
+    for value in values:
+        (folder / "own.py").write_text(source.format(value))
+        assert scan(folder, *part) == scan(folder, *part, cache=None)
+    scan(folder, *part)
+    assert counts(folder) == (7, 0)
 
 
 @pytest.mark.slow

@@ -239,7 +239,7 @@ class Judge:
         kept = None if self.cache is None else kept_results(job, signer.recipe)
         if self.cache is None or kept is None:
             return self._workers(job)
-        keys = Keys(signer, self.signer.get("tokenizer", ""), self.signer.get("extractor", ""))
+        keys = Keys(signer, self.signer)
         return CachedPool(self.cache, keys, kept, self._workers, self.workers)
 
     def _workers(self, job: Job[T]) -> WorkerPool[T]:

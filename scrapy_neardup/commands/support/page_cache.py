@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
 from hashlib import blake2b
@@ -84,16 +84,16 @@ class Keys:
 
     Secret, tokenizer and IDF table are in the signer's recipe; a text depends on none of them.
 
-    :param tokenizer: as the signer was given it, like ``extractor``. The files of those that are
-        not shipped count as well, and that of the method, because who edits one may forget to
-        change its ``version``.
+    :param given: arguments of the signer. The files of tokenizer, extractor and method count as
+        well if these are not shipped, because who edits one may forget to change its ``version``.
+        Of the IDF table, whose digest is in the recipe, no file matters.
     """
 
-    def __init__(self, signer: Signer, tokenizer: object, extractor: object) -> None:
+    def __init__(self, signer: Signer, given: Mapping[str, Any]) -> None:
         shared = f"{signer.limits!r}\n{signer.parts['extractor']}\n{_environment()}".encode()
-        shared += _source_of(extractor)
+        shared += _source_of(given.get("extractor"))
         self._signature = b"signature\n%b\n" % signer.recipe.encode() + shared
-        self._signature += _source_of(tokenizer) + _source_of(signer.method)
+        self._signature += _source_of(given.get("tokenizer")) + _source_of(given.get("method"))
         self._text = b"text\n" + shared
 
     def of(self, record: Record) -> _Key:
@@ -293,12 +293,22 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _source_of(component: object) -> bytes:
-    """Return a digest of the module of a component; empty for a shipped one, given by name."""
-    if isinstance(component, str):
-        if "." not in component:
+def _source_of(part: object) -> bytes:
+    """Return a digest of the modules of a part; empty for a shipped one, given by name.
+
+    :param part: as the signer was given it: an import path, after which the parameters of a method
+        may follow, or an object.
+    """
+    modules: list[str | None] = []
+    if isinstance(part, str):
+        path = part.strip().partition(":")[0]
+        if "." not in path:
             return b""
-        component = load_object(component)
-    module = sys.modules.get(getattr(component, "__module__", ""))
-    path = getattr(module, "__file__", None)
-    return blake2b(Path(path).read_bytes()).digest() if path and Path(path).is_file() else b""
+        # What the path names may belong to another module, such as a bound method of a pattern.
+        modules.append(path.rpartition(".")[0])
+        part = load_object(path)
+    modules.append(getattr(part, "__module__", None))
+    files = (getattr(sys.modules.get(name or ""), "__file__", None) for name in modules)
+    return b"".join(
+        blake2b(Path(file).read_bytes()).digest() for file in files if file and Path(file).is_file()
+    )
