@@ -143,10 +143,15 @@ class Reading(NamedTuple):
     @classmethod
     def of(cls, page: ReadPage, *, keep_text: bool, fingerprint: bool = False) -> Reading:
         """Return title and text of a page that was read."""
-        main = page.main
-        text = zlib.compress(main.text.encode("utf-8", "replace")) if keep_text else b""
-        fingerprints = Manber().value(main.text) if fingerprint else b""
-        return cls(main.title[:_TITLE_CHARS], text, fingerprints)
+        # Fingerprints are those of the text that is kept, even if it has lone surrogates.
+        content = page.main.text.encode("utf-8", "replace")
+        text = zlib.compress(content) if keep_text else b""
+        fingerprints = Manber().value(content) if fingerprint else b""
+        return cls(page.main.title[:_TITLE_CHARS], text, fingerprints)
+
+    def with_fingerprints(self) -> Reading:
+        """Return the same with fingerprints, which are taken from the text."""
+        return self._replace(fingerprints=Manber().value(zlib.decompress(self.text)))
 
 
 def read_page(signer: Signer, record: Record) -> Reading:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.support import warm
 from tests.support.reports import texts_of
-from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, page
+from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page
 
 #: Records what it is called with; as a tokenizer, as an extractor, and as one that always fails.
 COUNTED = """
@@ -213,6 +213,23 @@ def test_the_module_that_an_import_path_names_counts(folder, option, source, val
         assert scan(folder, *part) == scan(folder, *part, cache=None)
     scan(folder, *part)
     assert counts(folder) == (7, 0)
+
+
+@pytest.mark.slow
+def test_quotes_are_found_in_cached_pages(folder):
+    text = " ".join(article(400, seed=1))
+    # The cache keeps texts in UTF-8, which has no lone surrogates.
+    quoted = {"url": "https://d.example/1", "text": text.replace("a", "\ud83d")}
+    quoting = {"url": "https://d.example/2", "text": f"{quoted['text'][:2000]} {text}"}
+    write(folder / "pages.jsonl", [*PAGES, quoted, quoting])
+    without = scan(folder, "--containment", *LIMIT, cache=None)
+    assert '"contains_id": "https://d.example/1"' in without
+    # In what a scan with the option has kept, and in what one without it has kept.
+    for cache, first in (("cache", ("--containment",)), ("other", ())):
+        scan(folder, *LIMIT, *first, cache=cache)
+        assert counts(folder) == (0, 9)
+        assert scan(folder, "--containment", *LIMIT, cache=cache) == without
+        assert counts(folder) == (9, 0)
 
 
 @pytest.mark.slow
