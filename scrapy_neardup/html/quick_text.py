@@ -48,8 +48,8 @@ _END = ";"
 _ENDS_OF_SENTENCES = (". ", "。", "!", "?", "؟", "۔", "।", "։", "።", "။", "។")
 _MIN_CHARS = 4
 #: The parser's time grows with the depth of elements times the tags in them, so pages of more tags
-#: than those that are joined must not nest deeply. Of this many times the tags that a page may
-#: have, most are end tags, which are not limited.
+#: than those that are joined must not nest deeply. A page may have so many times its limit of start
+#: tags in all: the limit does not count end tags.
 _MAX_MARKUP = 4
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 #: Elements that are never within another one of their name, unless others stand between them.

@@ -78,7 +78,7 @@ class LazyReader:
         return signature, claim.verdict
 
     def complete(self, keys: Iterable[str]) -> int:
-        """Read stored pages in full, all at once; return of how many the bodies are gone."""
+        """Read stored pages in full, all at once; return how many have no body any more."""
         bodies = {key: self._bodies.take(key) for key in keys}
         readings = {key: body and self._workers.submit(body) for key, body in bodies.items()}
         for key, reading in readings.items():
@@ -102,7 +102,8 @@ def warn_of_gone_bodies(n_gone: int) -> None:
     if n_gone:
         print_message(
             f"warning: {quantity(n_gone, 'stored page')} with passages of other pages could not be "
-            "read in full, so their copies were not found: the bodies are gone"
+            "read in full, so their copies were not found: the bodies are gone; crawl these pages "
+            "again to keep them anew"
         )
 
 
