@@ -9,12 +9,12 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
+from .class_search import elements_by_class
+
 #: Elements in which highlighters put line numbers, by their classes: Hexo and SyntaxHighlighter
 #: ("gutter"), Pygments and Rouge ("lineno", "linenos", "linenodiv"), Chroma ("ln", "lnt"),
 #: highlight.js ("hljs-ln-numbers") and others ("line-number").
 _NAME = re.compile(r"gutter|lineno|line-num|hljs-ln|lnt|(?:^|[ \t\r\n])ln(?:[ \t\r\n]|$)")
-#: To search the values takes half as long as to have XPath search them.
-_CLASSES = etree.XPath("descendant::*/@class")
 #: Cells beside cells of code that look like code themselves.
 _CELLS = etree.XPath("descendant::td[descendant::pre][following-sibling::td/descendant::pre]")
 _CODE = ("pre", "code")
@@ -29,10 +29,9 @@ def remove_line_numbers(body: HtmlElement) -> None:
     if next(body.iter(*_CODE), None) is None:
         return
     cells = cast("list[HtmlElement]", _CELLS(body))
-    names = filter(_NAME.search, cast("list[etree._ElementUnicodeResult]", _CLASSES(body)))
-    named = [cast("HtmlElement", name.getparent()) for name in names]
     # One number in a cell without a name may be a value.
     elements = [each for each in cells if _n_line_numbers(each) > 1]
+    named = elements_by_class(body, _NAME)
     elements += [each for each in named if _is_at_code(each) and _n_line_numbers(each)]
     for element in elements:
         tail, parent = element.tail, element.getparent()

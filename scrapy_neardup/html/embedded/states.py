@@ -14,6 +14,7 @@ from typing import cast
 from lxml import etree
 from lxml.html import HtmlElement
 
+from ..class_search import elements_by_class
 from ..page_lines import short_text
 
 _ATTRIBUTES = ("aria-checked", "aria-selected", "aria-pressed", "aria-disabled")
@@ -24,8 +25,6 @@ _STATE = re.compile(
 )
 _BETWEEN_NAMES = re.compile(r"\s+|--|__")
 _STRUCK = frozenset(("s", "del", "strike"))
-#: To search the values is several times as fast as to have XPath search them.
-_CLASSES = etree.XPath("descendant::*/@class")
 _STATE_WITHIN = re.compile(
     "active|selected|chosen|checked|current|disabled|available|out|stock|oos"
 )
@@ -66,9 +65,7 @@ def marked_states(body: HtmlElement, html: str) -> Iterator[str]:
 def _marked(body: HtmlElement, html: str) -> Iterator[HtmlElement]:
     """Yield the elements that may have a state, in reading order."""
     found = set(body.iter(*_STRUCK))
-    classes = cast("list[etree._ElementUnicodeResult]", _CLASSES(body))
-    named = filter(_STATE_WITHIN.search, classes)
-    found.update(cast("HtmlElement", name.getparent()) for name in named)
+    found.update(elements_by_class(body, _STATE_WITHIN))
     if any(name in html for name in _ATTRIBUTES):
         found.update(cast("list[HtmlElement]", _SAID(body)))
     found = set(filterfalse(_is_of_menu, found))
