@@ -92,7 +92,7 @@ def add_command(commands: Commands) -> None:
         "--ttl",
         type=above_0,
         metavar="SECONDS",
-        help="forget pages stored before that many seconds",
+        help="forget pages stored more than so many seconds ago",
     )
 
 
@@ -165,7 +165,7 @@ def _tables(facts: dict[str, Any]) -> Iterator[str | Table]:
     size = "" if taken is None else f", {taken:,} bytes"
     yield f"{facts['store']}: format {facts['format']}{size}"
     if not facts["namespaces"]:
-        yield "There is no namespace in it yet."
+        yield "The store has no namespace yet."
     for space in facts["namespaces"]:
         rows = [
             (name.replace("_", " "), "-" if value is None else value)
@@ -225,7 +225,7 @@ def _forget(options: argparse.Namespace, settings: BaseSettings) -> None:
         asked = missing if options.site is None else [*missing, f"site {options.site}"]
         raise StoreError(name, f"nothing to forget in namespace {namespace} of {', '.join(asked)}")
     for url in missing:
-        print_message(f"not there: {url}")
+        print_message(f"not in the store: {url}")
     print_message(
         f"{name}: {quantity(forgotten, 'page')} forgotten, {left} left in namespace {namespace}"
     )
@@ -270,15 +270,15 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
     print_message(f"{options.output}: {what} of namespace {space.name}")
     if unread:
         print_message(
-            f"warning: {quantity(unread, 'page')} read quickly only, without the bodies: where "
-            "they are imported, no page is a copy of them until they are crawled again"
+            f"warning: {quantity(unread, 'page')} read quickly only, and bodies are not exported: "
+            "after an import, nothing is compared with them until they are crawled again"
         )
     if left_out:
         print_message(f"{quantity(left_out, 'page')} left out: not known to be on disk yet")
     if options.with_secret:
         print_message(
-            f"warning: {options.output} contains the store's secret, which allows to forge copies; "
-            "keep it private"
+            f"warning: {options.output} contains the store's secret, with which anyone can forge "
+            "copies; keep it private"
         )
 
 
@@ -383,7 +383,7 @@ def _require_comparable(head: Head, source: str, given: str, namespace: str) -> 
     if head.secret is None and (known is None or known.recipe != head.recipe):
         raise InputError(
             source,
-            "has no secret, so its pages can only be imported to their original namespace, which "
+            "has no secret, so its pages can only be imported into their original namespace, which "
             f"{namespace} is not. Export them again with --with-secret, or import the pages "
             "themselves",
         )

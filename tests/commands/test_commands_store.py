@@ -263,7 +263,7 @@ def test_pages_are_forgotten_by_any_spelling_of_their_address(store):
         "store", "forget", store, "https://a.example/museum?a=1&b=2#top", "--namespace", "news",
         "https://c.example/",
     )  # fmt: skip
-    assert "not there: https://c.example/" in said(done)
+    assert "not in the store: https://c.example/" in said(done)
     assert "1 page forgotten, 2 left" in said(done)
     assert urls(store) == ["https://www.a.example/ferry", "https://b.example/tea"]
     with opened(store) as made:
@@ -529,12 +529,12 @@ def test_pages_in_a_redis(store, tmp_path):
     try:
         place = f"redis://:hush@127.0.0.1:{server.port}/0"
         outputs = [
-            (neardup("store", "info", place), "There is no namespace in it yet"),
+            (neardup("store", "info", place), "The store has no namespace yet"),
             (neardup("store", "list", place), "it has no namespace yet"),
             (neardup("store", "import", place, exported), "3 pages read; namespace news of redis"),
             (neardup("store", "import", place, exported), "3 were there already"),
             (neardup("store", "info", place), "trafilatura-6"),
-            (neardup("scan", source, "-o", "-", "--store", place), "add with --add, or export it"),
+            (neardup("scan", source, "-o", "-", "--store", place), "give --add; or export it"),
             (
                 neardup("scan", source, "-o", "-", "--store", place, "--add", "--workers", "0"),
                 '"duplicate_of": "https://b.example/tea"',

@@ -37,6 +37,7 @@ from tests.support.server import serving
 from tests.support.texts import FERRY, page
 
 README = (ROOT / "README.md").read_text("utf-8")
+QUALITY = (ROOT / "docs" / "quality.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
@@ -44,6 +45,13 @@ REFERENCE = (ROOT / "docs" / "settings.md").read_text("utf-8")
 #: Not those of Spidermon, whose names contain ours.
 _SETTING = re.compile(r"(?<![A-Z_])NEARDUP_[A-Z0-9_]*[A-Z0-9]")
 _DEFAULTS = re.compile(r"\| `(NEARDUP_\w+)` \| `([^`]+)` \|")
+
+
+def test_figures_of_the_readme_are_those_of_the_tables():
+    shares = re.findall(r"([\d.]+)(?: of them)?\s+\(([\d,]+) of ([\d,]+)\)", README)
+    assert len(shares) == 4
+    for share, part, whole in shares:
+        assert f"| {share} ({part}/{whole}) |" in QUALITY
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

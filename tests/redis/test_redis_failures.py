@@ -337,7 +337,7 @@ def test_what_could_not_be_given_up_is_given_up_later(redis_server):
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
-def test_a_server_that_throws_pages_away_is_refused(redis_server, policy):
+def test_a_server_that_evicts_pages_is_refused(redis_server, policy):
     with redis_server.client as client:
         client.config_set("maxmemory-policy", policy)
         try:

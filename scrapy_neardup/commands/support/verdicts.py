@@ -92,8 +92,8 @@ class LazyReader:
         warn_of_gone_bodies(self._n_gone)
         if n_evicted := self._bodies.n_evicted:
             print_message(
-                f"warning: the bodies of {quantity(n_evicted, 'page')} were evicted, so copies of "
-                "them that came later were not found; NEARDUP_BODY_CACHE (MiB) sets the bound"
+                f"warning: the cache evicted the bodies of {quantity(n_evicted, 'page')}, so later "
+                "copies of them were not found; raise NEARDUP_BODY_CACHE (MiB)"
             )
 
 
@@ -101,9 +101,9 @@ def warn_of_gone_bodies(n_gone: int) -> None:
     """Print how many stored pages could not be read in full, if any."""
     if n_gone:
         print_message(
-            f"warning: {quantity(n_gone, 'stored page')} with passages of other pages could not be "
-            "read in full, so their copies were not found: the bodies are gone; crawl these pages "
-            "again to keep them anew"
+            f"warning: {quantity(n_gone, 'stored page')} may have copies that were not found, "
+            "because the bodies of the stored pages are no longer kept; crawl these pages again to "
+            "keep new bodies"
         )
 
 

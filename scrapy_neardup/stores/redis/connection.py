@@ -180,7 +180,7 @@ def check_server(connection: RedisConnection) -> None:
         if policy != "noeviction":
             raise StoreError(
                 connection.name,
-                f"{server} has maxmemory-policy {policy!r}, with which it throws pages away when "
+                f"{server} has maxmemory-policy {policy!r}, with which it evicts pages when "
                 "memory is short; set it to 'noeviction'",
             )
         if not has_save_points and not int(info.get("aof_enabled", 1)):

@@ -92,8 +92,8 @@ class RedisReader:
     def overlay(self, namespace: str, ttl: float | None = None) -> Store:
         raise StoreError(
             self.name,
-            "a Redis cannot be judged against without adding to it; add with --add, or export it "
-            "and import that into a file to judge against (but for pages that were read quickly)",
+            "to compare with a Redis adds the pages to it: give --add; or export it, import that "
+            "into a file and compare with the file (but not with pages that were read quickly)",
         )
 
     def close(self) -> None:

@@ -187,7 +187,9 @@ class SqliteFile:
         except StoreError as error:
             _, waiting = self.writer.pending()
             if not waiting.has_pages:
-                logger.warning("%s; all pages are written, rules and known duplicates not", error)
+                logger.warning(
+                    "%s; all pages were written, but not all rules and known duplicates", error
+                )
                 return
             pages = len(waiting.pages)
             raise StoreError(
