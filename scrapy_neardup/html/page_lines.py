@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice, product, tee
 from typing import NamedTuple, cast
+from unicodedata import normalize
 
 from lxml.html import HtmlElement
 
@@ -171,5 +172,12 @@ def short_text(element: HtmlElement, n_elements: int, length: int) -> str | None
 
 
 def solid(text: str) -> str:
-    """Return a text in lower case, without white space, colons, and the bars between cells."""
-    return _SEPARATORS.sub("", "".join(text.split())).casefold()
+    """Return a text in lower case, without white space, colons, and the bars between cells.
+
+    Extractors leave invisible characters out and compose letters with their accents, so this does
+    as well: soft hyphens and joiners, without which no line of a Persian page would be found.
+    """
+    text = "".join(text.split())
+    if not text.isprintable():
+        text = "".join(filter(str.isprintable, text))
+    return _SEPARATORS.sub("", normalize("NFC", text)).casefold()
