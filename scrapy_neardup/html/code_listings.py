@@ -53,7 +53,7 @@ def _n_line_numbers(element: HtmlElement) -> int:
 
 
 def _is_at_code(element: HtmlElement) -> bool:
-    """Is an element in a block of code, or before one?"""
+    """Return whether an element is in a block of code, or shortly before one."""
     around = [*islice(element.iterancestors(), _MAX_AROUND)]
     if any(each.tag in _CODE for each in around):
         return True

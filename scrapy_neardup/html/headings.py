@@ -51,7 +51,7 @@ def main_heading(body: HtmlElement, title: str) -> HtmlElement | None:
 
 
 def _is_titled(element: HtmlElement) -> bool:
-    """Does a class or the id of an element say that it is a title?"""
+    """Return whether a class or the id of an element says that it is a title."""
     name = element.get("id", "")
     return name == "title" or "Title" in name or bool(_TITLE.search(element.get("class", "")))
 

@@ -90,7 +90,7 @@ def listed_entries(
 
 
 def _tells(main: str, entries: Iterable[Entry]) -> bool:
-    """Is at least half of a text that of entries?"""
+    """Return whether entries make up at least half of a text."""
     main = solid(main)
     n_searches, told = _MAX_SEARCHED // (len(main) + 1), 0
     for _, text, lines in entries:
@@ -129,7 +129,7 @@ def _lines_and_links(body: HtmlElement) -> Iterator[str | Entry]:
 
 
 def _leads_to_page(element: HtmlElement) -> bool:
-    """Is this a link, and not one to a place in its own page?"""
+    """Return whether an element is a link, and not one to a place in its own page."""
     return element.tag == "a" and not element.get("href", "#").startswith("#")
 
 
@@ -138,14 +138,14 @@ def _line(pieces: Iterable[str]) -> str:
 
 
 def _words_of(title: str) -> re.Pattern[str]:
-    """Return what matches the words of a title, but for its last part: mostly the site's name."""
+    """Return a pattern for the words of a title without its last part, mostly the site's name."""
     parts = title_parts(title)
     words = sorted(_WORD.findall(" ".join(parts[:-1] or parts)), key=len, reverse=True)
     return re.compile(rf"(?<![a-z\d])(?:{'|'.join(words)})(?![a-z\d])" if words else "(?!)")
 
 
 def _only_repeats(line: str, of_title: re.Pattern[str]) -> bool:
-    """Does a line repeat words of a title, and say besides only that it names a list?"""
+    """Return whether a line has words of a title, and besides them only words that name a list."""
     if len(line) > _MAX_NAME:
         return False
     rest, n_repeated = of_title.subn(" ", normalize(line))

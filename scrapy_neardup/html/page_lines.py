@@ -36,7 +36,7 @@ class Line(NamedTuple):
     :ivar around: innermost element around it that breaks lines.
     :ivar before: last element that begins before its text.
     :ivar texts: its text nodes.
-    :ivar is_beside: is it in a part such as a footer?
+    :ivar is_beside: whether it is in a part such as a footer.
     """
 
     around: HtmlElement

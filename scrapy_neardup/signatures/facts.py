@@ -143,7 +143,7 @@ def heading_bits(heading: str, parts: Sequence[str], title: Sequence[Segment]) -
 
 
 def _has_words(text: str, words: str) -> bool:
-    """Has a text these words, and not as a part of longer ones?"""
+    """Return whether a text has these words, and not as a part of longer ones."""
     # To compile a regular expression for each title would take longer.
     start = text.find(words)
     while start >= 0:
@@ -161,7 +161,7 @@ def parts_in_heading(page: PageSignature) -> Title:
 
 
 def headings_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
-    """Have two pages different headings?
+    """Return whether two pages have different headings.
 
     :param same_title: whether their titles are equal. Else headings in the titles do not count.
     """
@@ -178,7 +178,7 @@ def headings_differ(page: PageSignature, other: PageSignature, *, same_title: bo
 
 
 def states_more(page: PageSignature, other: PageSignature) -> bool:
-    """Does a page state facts that another one lacks, fields left out?"""
+    """Return whether a page states facts, other than fields, that another one lacks."""
     if not page.facts or page.facts == other.facts:
         return False
     facts, others = (_not_in_title(_codes(each, _HEADING, _OTHER)) for each in (page, other))
@@ -195,7 +195,7 @@ def _is_in_title(code: int) -> bool:
 
 
 def fields_differ(page: PageSignature, other: PageSignature, *, same_title: bool = True) -> bool:
-    """Has each of two pages a value behind a label that the other one has other values behind?
+    """Return whether each of two pages has a value of its own behind a label that both have.
 
     :param same_title: whether their titles are equal. Else lines do not count, nor the title that
         the pages state for machines (``og:title``).

@@ -298,7 +298,7 @@ def _late(element: HtmlElement) -> Iterator[str]:
 
 
 def _is_picture(address: str) -> bool:
-    """Does an address name a picture, and not one that turns until another is loaded?"""
+    """Return whether an address names a file, and not one shown until another is loaded."""
     path = path_of(address)
     return is_file(path) and _WAITING.search(path) is None
 

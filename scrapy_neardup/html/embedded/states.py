@@ -74,7 +74,7 @@ def _marked(body: HtmlElement, html: str) -> Iterator[HtmlElement]:
 
 
 def _is_of_menu(element: HtmlElement) -> bool:
-    """Is an element an entry of a menu? These are links, or have one."""
+    """Return whether an element is an entry of a menu: in ``nav`` or a link, or with a link."""
     is_linked = element.tag == "a" or next(element.iterancestors("a", "nav"), None) is not None
     has_link = element.tag not in _STRUCK and next(element.iter("a"), None) is not None
     return is_linked or has_link

@@ -1,1 +1,1 @@
-"""What a page states beside its main text, or in fields: headings, prices, tables, labels."""
+"""Reads the facts that a page states beside its main text: headings, prices, tables, labels."""

@@ -60,9 +60,9 @@ class Fact(NamedTuple):
     :ivar stated: the rest, numbers masked unless it is a price, a property or a field's value.
     :ivar is_field: whether pages differ only if both have the label, and each another value. Else
         they differ also if only one of them states it.
-    :ivar is_around: is it a field that stands around the page's own content?
-    :ivar is_line: is it a field whose label is the name of an element, which readers do not see?
-    :ivar is_minor: is it a line that is kept only if the others leave room?
+    :ivar is_around: whether it is a field that stands around the page's own content.
+    :ivar is_line: whether it is a field whose label, the name of an element, readers do not see.
+    :ivar is_minor: whether it is a line that is kept only if the others leave room.
     """
 
     label: str
@@ -76,7 +76,7 @@ class Fact(NamedTuple):
 class Stated(NamedTuple):
     """A fact, and where and how it is stated.
 
-    :ivar has_place: does it matter where it stands? The main text does not tell then.
+    :ivar has_place: whether it counts even if the main text has it, because its place matters.
     """
 
     element: HtmlElement
@@ -141,21 +141,23 @@ class Content:
         self._beside.update(dict.fromkeys(self._own_boxes, False))
 
     def is_before_end(self, element: HtmlElement) -> bool:
-        """Is an element between the heading and the end of the text?"""
+        """Return whether an element is between the heading and the end of the text."""
         return self._start < self._places[element] <= self._end
 
     def is_behind_heading(self, element: HtmlElement) -> bool:
-        """Is an element of the root behind the heading? Rows may stand below the text."""
+        """Return whether an element of the root is behind the heading, or even below the text."""
         return self._start < self._places[element] < self._in_root.stop
 
     def is_above(self, element: HtmlElement) -> bool:
-        """Is an element before the heading, in the root or around it?"""
+        """Return whether an element is before the heading, in the root or around it."""
         return self._places[element] < self._start
 
     def is_of_surroundings(self, element: HtmlElement, its_heading: HtmlElement | None) -> bool:
-        """Is an element in the surroundings, and neither beside nor on a card of another page?
+        """Return whether an element of the surroundings is not beside the content or on a card.
 
-        :param its_heading: a heading that has the element alone, and is that of no card.
+        A card has a heading or a linked picture.
+
+        :param its_heading: the heading of the element alone, which does not make its box a card.
         """
         place = self._places[element]
         if not any(place in part for part in self._in_parts) or self.is_beside(element):
@@ -171,7 +173,7 @@ class Content:
         return next(headings, None) is None and box.find(".//a//img") is None
 
     def is_of_another(self, element: HtmlElement) -> bool:
-        """Is a line on a card of another page, behind a link to one, or in a comment?"""
+        """Return whether a line is of one of several cards or comments, or behind a link."""
         if self.is_behind_heading(element) and self.is_before_end(element):
             return False
         parent = element.getparent()
@@ -180,7 +182,7 @@ class Content:
         return any(map(self._is_one_of_several, self._with_boxes(element)))
 
     def is_of_links(self, element: HtmlElement) -> bool:
-        """Is an element, or one around it, beside another of its class that has links, too?"""
+        """Return whether an element, or one around it, is beside one of its class with links."""
         for each in self._with_boxes(element):
             for other in (each.getprevious(), each.getnext()):
                 is_alike = other is not None and (other.tag, other.get("class")) == (
@@ -197,7 +199,7 @@ class Content:
         return chain([element], islice(around, _MAX_LEVELS))
 
     def _is_one_of_several(self, element: HtmlElement) -> bool:
-        """Is it one of several texts, as comments are, or of several cards with links?"""
+        """Return whether an element is one of several texts, as comments are, or linked cards."""
         if element not in self._several:
             neighbours = (element.getprevious(), element.getnext())
             equal = [each for each in neighbours if each is not None and _are_alike(each, element)]
@@ -210,11 +212,11 @@ class Content:
         return self._several[element]
 
     def is_around(self, element: HtmlElement) -> bool:
-        """Is all of the page's own content in an element?"""
+        """Return whether all of the page's own content is in an element."""
         return element in self._around_root
 
     def is_beside(self, element: HtmlElement) -> bool:
-        """Is an element in a part of the page that is about other pages or for visitors?"""
+        """Return whether an element is in a part of the page for visitors, or about other pages."""
         passed = []
         is_beside = False
         for each in chain([element], element.iterancestors()):
@@ -295,7 +297,7 @@ def _columns_beside(surroundings: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def _begins_with_link(element: HtmlElement) -> bool:
-    """Is a link, a heading of links or a linked picture the first thing in an element?"""
+    """Return whether an element begins with a link, such as a picture's, or a linked heading."""
     first = next(element.iterchildren(), None)
     if first is None or (element.text and not element.text.isspace()):
         return False
@@ -303,7 +305,7 @@ def _begins_with_link(element: HtmlElement) -> bool:
 
 
 def _are_alike(element: HtmlElement, other: HtmlElement) -> bool:
-    """Are two elements made alike, as comments or cards are, and no parts of a layout?"""
+    """Return whether two elements, other than a layout's, have the same class and parts."""
     names = element.get("class")
     if element.tag != other.tag or names != other.get("class"):
         return False
@@ -333,7 +335,7 @@ def _around(heading: HtmlElement, line: HtmlElement) -> HtmlElement:
 
 
 def is_beside(element: HtmlElement, content: HtmlElement) -> bool:
-    """Is an element of the content in a part of it that is about other pages?"""
+    """Return whether an element of the content is in a part of it about other pages."""
     for each in chain([element], element.iterancestors()):
         if each is content:
             return False
@@ -343,14 +345,14 @@ def is_beside(element: HtmlElement, content: HtmlElement) -> bool:
 
 
 def _is_named_beside(element: HtmlElement, words: re.Pattern[str]) -> bool:
-    """Says a name of an element that it is about other pages?"""
+    """Return whether a name of an element, other than a picture slider, is of other pages."""
     names = [*filter(words.fullmatch, names_of(element))]
     is_slider = bool(names) and all(_SLIDER in name.lower() for name in names)
     return bool(names) and not (is_slider and _has_only_pictures(element))
 
 
 def _has_only_pictures(element: HtmlElement) -> bool:
-    """Has a slider pictures in it, and neither sentences nor links to other pages?"""
+    """Return whether a slider has pictures, and neither sentences nor links to other pages."""
     n_pictures = 0
     for each in islice(element.iter(), _MAX_SLIDER):
         if each.tag == "img":

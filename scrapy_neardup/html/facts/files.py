@@ -100,7 +100,10 @@ def _without_suffix(name: str) -> str:
 
 
 def _is_card(box: HtmlElement) -> bool:
-    """Is an element one of several boxes alike with links to pages, or has it such a heading?"""
+    """Return whether a box is a card that leads to another page.
+
+    It has a link to a page, and so has its heading, or a box of its class beside it.
+    """
     if not _leads_on(box):
         return False
     if any(each.tag in HEADINGS and _leads_on(each) for each in box):

@@ -125,12 +125,12 @@ _SENTENCE_ENDS = ("!", "?", "。", "！", "？")
 
 
 def is_byline(label: str) -> bool:
-    """Is it a label of who wrote a page, and when?"""
+    """Return whether a label is that of a page's author, date or source."""
     return _BYLINE.fullmatch(label) is not None
 
 
 def has_date(text: str) -> bool:
-    """Has a text a date in it, or a time?"""
+    """Return whether a text has a date or a time in it."""
     return _DATE.search(text) is not None or is_from_now(text)
 
 
@@ -161,7 +161,7 @@ def date_of_event(text: str) -> str | None:
 
 
 def is_dated_byline(label: str, value: str) -> bool:
-    """Is a value a date, and what stands before it the name of who wrote a page?"""
+    """Return whether a value is a date, and its label the name of the page's author."""
     if date_of_event(value) is None or _EVENT.match(label):
         return False
     if _BY_SOMEBODY.match(label):
@@ -175,7 +175,7 @@ def is_dated_byline(label: str, value: str) -> bool:
 
 
 def has_byline(line: str) -> bool:
-    """Says a line with a date who wrote a page, and not what takes place on the date, and where?"""
+    """Return whether a line with a date names the page's author, and not an event on that date."""
     if _WRITTEN.match(line):
         return True
     name, parted, date = line.replace("|", "·").partition("·")
@@ -212,7 +212,7 @@ def telling_value(label: str, value: str) -> str | None:
 
 
 def _is_counted(label: str, value: str) -> bool:
-    """Is a value that of a counter, as "51 views" is, and "3 days" behind the label "Ends in"?"""
+    """Return whether a value is that of a counter: "51 views", or "3 days" behind "Ends in"."""
     if not names_a_counter(value):
         return False
     if not any(map(str.isdigit, value)):
@@ -221,7 +221,7 @@ def _is_counted(label: str, value: str) -> bool:
 
 
 def _has_date(label: str, value: str) -> bool:
-    """Has a value a date in it, or a time that may be that of a visit?"""
+    """Return whether a value has a date in it, or a time that may be that of a visit."""
     if not _CLOCK_ALONE.fullmatch(value):
         return has_date(value)
     if _OF_CLOCK.search(label) and not _OF_LENGTH.search(label):
@@ -230,7 +230,7 @@ def _has_date(label: str, value: str) -> bool:
 
 
 def _is_label_of_event(label: str) -> bool:
-    """Is a date behind a label one that something takes place on, as far as can be told?"""
+    """Return whether a date behind a label may be that of an event, not of the page or a visit."""
     if _EVENT.match(label) or _ANY_DATE.fullmatch(label):
         return True
     return not (is_date_of_visit(label) or is_byline(label))

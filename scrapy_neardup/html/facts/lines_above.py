@@ -94,7 +94,10 @@ def lines_above(content: Content, main: str) -> Iterator[Stated]:
 
 
 def is_date_of_page(element: HtmlElement, text: str) -> bool:
-    """Is the date in a line that of a page or a visit, as its words or its names say?"""
+    """Return whether the date in a line is that of the page or of a visit, not of an event.
+
+    The words of the line say so, or the names of elements around it or in it.
+    """
     around = islice(element.iterancestors(), _MAX_AROUND_DATE)
     return is_date_of_visit(text) or any(
         any(map(_NO_DATE.fullmatch, [*names_of(each), each.get("itemprop", "")]))

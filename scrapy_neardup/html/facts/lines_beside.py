@@ -288,7 +288,7 @@ def _passage(element: HtmlElement) -> str:
 
 
 def _is_elsewhere(element: HtmlElement) -> bool:
-    """Is an element none of a line, or looked at with others?"""
+    """Return whether an element has no line of its own, or is read with others, as cells are."""
     if element.tag in ("td", "th"):
         return element.getnext() is not None or element.getprevious() is not None
     if element.tag == "dd":
@@ -307,23 +307,23 @@ def _with_labels(lines: list[str]) -> list[str]:
 
 
 def _is_used(element: HtmlElement) -> bool:
-    """Do visitors use an element, rather than read it?"""
+    """Return whether an element is a control or a link, other than that of a contact."""
     return element.tag in _USED and not is_contact(element)
 
 
 def is_contact(element: HtmlElement) -> bool:
-    """Does an element link to somebody, or to a place on a map?"""
+    """Return whether an element is a link to a contact, as ``tel:`` is, or to a map."""
     return element.tag == "a" and _CONTACT.match(element.get("href", "")) is not None
 
 
 def _own_texts(element: HtmlElement) -> Iterator[str]:
-    """Yield the texts of an element that are in none of those in it."""
+    """Yield the texts of an element outside of the elements in it."""
     texts = chain([element.text], (each.tail for each in element))
     return (text for text in texts if text and not text.isspace())
 
 
 def has_own_text(element: HtmlElement) -> bool:
-    """Has an element a text that is in none of those in it?"""
+    """Return whether an element has text outside of the elements in it."""
     return next(_own_texts(element), None) is not None
 
 
@@ -332,15 +332,18 @@ def _has_date_of_page(content: Content, element: HtmlElement) -> bool:
 
 
 def is_for_visitors(content: Content, element: HtmlElement) -> bool:
-    """Is an element for the visitors of a page, by its names, or in what they use?"""
+    """Return whether an element is in a control or link, or is for visitors by its names.
+
+    The names of the elements around it count as well.
+    """
     around = islice(element.iterancestors(), _MAX_AROUND)
     return _is_named(content, element, FOR_VISITORS) or any(map(_is_used, around))
 
 
 def _is_named(content: Content, element: HtmlElement, words: re.Pattern[str]) -> bool:
-    """Has an element, or one around it, one of these words in its classes or its id?
+    """Return whether a class or id of an element, or of one around it, has one of these words.
 
-    The names of what is around all of the content say what kind of page it is.
+    Elements around all of the content do not count: their names say what kind of page it is.
     """
     around = islice(element.iterancestors(), _MAX_AROUND)
     return any(
@@ -351,20 +354,20 @@ def _is_named(content: Content, element: HtmlElement, words: re.Pattern[str]) ->
 
 
 def _is_for(element: HtmlElement, words: re.Pattern[str]) -> bool:
-    """Has an element, or the one around it, one of these words in its names?"""
+    """Return whether a class or id of an element or its parent has one of these words."""
     around = chain([element], islice(element.iterancestors(), 1))
     return any(words.search(name) for each in around for name in names_of(each))
 
 
 def _is_behind_icon(element: HtmlElement) -> bool:
-    """Does an icon stand for the label of an element, in it or before it?"""
+    """Return whether an icon, in an element or before it, stands in place of its label."""
     icons = chain(islice(element, 1), [element.getprevious()])
     names = chain.from_iterable(names_of(each) for each in icons if each is not None)
     return any(_ICON.fullmatch(name) and not _ICON_OF_COUNTER.search(name) for name in names)
 
 
 def names_of_line(element: HtmlElement, value: str) -> list[str]:
-    """Return the names by which a line is told from others, those of what is around it if none.
+    """Return the names that tell a line from others: its element's, or else the parent's.
 
     A name that has a word of the value may differ with it (``status-sold``) or not (``street``), so
     the names without it are returned as well.

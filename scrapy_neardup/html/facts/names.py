@@ -34,7 +34,7 @@ _COLUMN_NAME = re.compile(rf"{_OTHER_WORDS}side-?bar(?:[-_](?:{_OF_OTHERS}))?", 
 
 
 def is_column(element: HtmlElement) -> bool:
-    """Is an element a column beside a text, which may have boxes about the page itself?"""
+    """Return whether an element is a column beside a text, which may have boxes about the page."""
     names = names_of(element)
     others = [each for each in names if not is_side_name(each)]
     has_name = element.tag == "aside" or len(others) < len(names)
@@ -42,7 +42,7 @@ def is_column(element: HtmlElement) -> bool:
 
 
 def is_side_name(name: str) -> bool:
-    """Is a class or an id that of a column?"""
+    """Return whether a class or an id is that of a column."""
     return _COLUMN_NAME.fullmatch(name) is not None
 
 

@@ -119,13 +119,13 @@ def _name(heading: HtmlElement, title: str) -> Iterator[Stated]:
 
 
 def _is_in(stated: Stated, main: str) -> bool:
-    """Does the main text say the same, in the same way or with the label in another line?"""
+    """Return whether the main text has a label and its text, or the text alone if it is long."""
     text = solid(stated.text)
     return _has(main, solid(stated.label) + text) or (len(text) >= _TELLING and text in main)
 
 
 def _has(main: str, text: str) -> bool:
-    """Does the main text have a text, and not as a part of a longer number?"""
+    """Return whether the main text has a text, and not as a part of a longer number."""
     place = main.find(text)
     for _ in range(_MAX_PLACES):
         if place < 0 or not text:
@@ -138,7 +138,11 @@ def _has(main: str, text: str) -> bool:
 
 
 def _has_line(main: str, lines: Container[str], line: str, is_in_content: bool) -> bool:
-    """Does the main text have a line, a short one as a line of its own where the text stands?"""
+    """Return whether the main text has a line.
+
+    Within the content the line must be a line of the text, or long and anywhere in it; around the
+    content it must be long and a line of the text.
+    """
     if line in lines and is_in_content:
         # Most lines are found so, which takes a part of the time.
         return True
@@ -251,7 +255,7 @@ def _stated(
 ) -> Iterator[Stated]:
     """Yield a fact without its numbers, if words, prices or its place are left.
 
-    :param has_place: does it matter where cells stand? Then it says where there was a number.
+    :param has_place: whether it matters where cells stand; a 0 then stands for each number.
     """
     priced = [price.replace(" ", "") for price in prices_in(stated)]
     words = without_numbers(stated, " 0 " if has_place else " ")

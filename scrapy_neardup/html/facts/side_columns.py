@@ -76,7 +76,7 @@ def _is_heading(box: HtmlElement) -> bool:
 
 
 def _is_own(boxes: Sequence[HtmlElement]) -> bool:
-    """Are boxes neither for visitors nor about pages to which they have links?"""
+    """Return whether boxes are neither for visitors nor about pages that they link to."""
     if any(map(_is_for_visitors, boxes)):
         return False
     return not any(_leads_on(link) for box in boxes for link in box.iter("a"))
@@ -92,7 +92,7 @@ def _is_for_visitors(box: HtmlElement) -> bool:
 
 
 def _leads_on(link: HtmlElement) -> bool:
-    """Is it a link to another page, other than a button?"""
+    """Return whether a link leads to another page, and is neither a contact nor a button."""
     address = link.get("href", "").strip().lower()
     if not address or address.startswith(("#", "javascript:")) or is_contact(link):
         return False

@@ -20,7 +20,7 @@ class Row(NamedTuple):
     :ivar stated: the rest. If the row has gaps, as many bars stand in front of a cell as there are
         columns between it and the first one.
     :ivar n_stated: how many cells that is.
-    :ivar has_gaps: does the row have a value in some of the table's columns only?
+    :ivar has_gaps: whether the row has a value in some of the table's columns only.
     """
 
     element: HtmlElement

@@ -1,1 +1,1 @@
-"""What the addresses in a page lead to."""
+"""Reads the addresses in a page, and tells what they lead to."""

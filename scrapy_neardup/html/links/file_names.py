@@ -91,7 +91,7 @@ def _is_told(name: str) -> bool:
 def _source(query: str, *, is_any: bool) -> str:
     """Return the address within a query of what a script delivers.
 
-    :param is_any: may it be no file's?
+    :param is_any: whether an address that is not that of a file may be returned.
     """
     for param in query.split("&"):
         name, _, value = param.partition("=")
