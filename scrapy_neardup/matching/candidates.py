@@ -113,9 +113,9 @@ def title_digest(title: Title) -> int:
 class Likeness(NamedTuple):
     """The result of comparing pairs of pages by their summaries; all arrays have one shape.
 
-    :ivar possible: could the rule accept the pair?
-    :ivar equal: are the texts equal and long enough, or the whole pages equal?
-    :ivar same_page: are the whole pages equal, and of one site?
+    :ivar possible: whether the rule could accept the pair.
+    :ivar equal: whether the texts are equal and long enough, or the whole pages are equal.
+    :ivar same_page: whether the whole pages are equal, and of one site.
     """
 
     possible: npt.NDArray[np.bool_]
@@ -269,7 +269,7 @@ class _Promising(NamedTuple):
     """Candidates that the full rule compares; their signatures are read while iterating.
 
     :ivar pages: those that may be the original, most similar first.
-    :ivar is_cut: were there too many of them?
+    :ivar is_cut: whether there were too many of them.
     :ivar runner_up: the most similar page of those that are not similar enough, if there is one.
     """
 
@@ -327,7 +327,7 @@ def _read(source: SignatureSource, pages: Iterable[tuple[int, float]]) -> Iterat
 def _promising_one(
     page: PageSignature, number: int, source: SignatureSource, rule: Rule
 ) -> _Promising:
-    """Do the same for a single candidate; see :func:`likeness_of`."""
+    """Return what :func:`_promising` returns, for a single candidate; see :func:`likeness_of`."""
     other = source.page(number)
     same_site = page.site == other.site
     is_equal = (same_site and page.equals(other)) or rule.equal_texts_suffice(page, other)

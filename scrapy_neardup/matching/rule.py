@@ -236,7 +236,10 @@ def _objection_in_detail(
 
 
 def is_thin(page: PageSignature) -> bool:
-    """Is the text short, and a small part of the page, as a notice, a side list or a footer is?"""
+    """Return whether the main text is short, and a small part of what the page shows.
+
+    Such a text may be that of a notice, a side list or a footer.
+    """
     return page.n_text < THIN_COVERAGE * page.n_shown and page.n_features < THIN_FEATURES
 
 
@@ -285,12 +288,12 @@ def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
 
 
 def _states_more(page: PageSignature, other: PageSignature, match: Match) -> bool:
-    """Does a page state facts that another page with a similar text does not, or other ones?
+    """Return whether facts tell a page from another one with a similar text.
 
-    Only pages of one site are looked at. In another text, facts may be part of it: unless the texts
-    are nearly equal, only values that stand in place of each other count, under one title. Under
-    other titles only facts that each has in place of those of the other do, versions of a manual
-    left out.
+    Only pages of one site are compared. Under one title, values count that stand in place of each
+    other; facts that only this page states count if the texts are nearly equal, or they might be
+    part of the other text. Under different titles, only facts that each page has in place of the
+    other's count, if the texts are nearly equal and the titles do not name versions of a manual.
     """
     if page.site != other.site:
         return False
@@ -304,7 +307,7 @@ def _states_more(page: PageSignature, other: PageSignature, match: Match) -> boo
 
 
 def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:
-    """Is nearly all of the page's text boilerplate of its site?"""
+    """Return whether nearly all of the page's text is boilerplate of its site."""
     own = boilerplate.texts.own(page.sketch_values)
     return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
 
@@ -334,11 +337,11 @@ def _size_ratio(page: PageSignature, other: PageSignature) -> float:
 
 
 def _are_same_list(page: PageSignature, other: PageSignature) -> bool:
-    """Are the pages two lists of the same entries, whatever their names?
+    """Return whether the pages are two lists of the same entries, whatever their names.
 
-    If only their entries are equal, one must be the archive of a year, a month or a day, which
-    lists again what others list: a shop may have its wares below ``/category/``, or show those of
-    each category by scripts.
+    Unless they show and contain the same, one must be the archive of a year, a month or a day,
+    which lists again what others list. Other lists of equal entries may differ: a shop may have its
+    products below ``/category/``, or show those of each category by scripts.
     """
     if not (page.is_list and other.is_list):
         return False
@@ -348,14 +351,15 @@ def _are_same_list(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _is_post_in_list(page: PageSignature, other: PageSignature) -> bool:
-    """Is ``other`` a list of which only one entry was extracted, and ``page`` not a list?"""
+    """Return whether ``other`` is a list of which one entry was extracted, and ``page`` is none."""
     return not page.is_list and other.is_list and other.n_text < MAX_ENTRY * other.n_shown
 
 
 def _has_much_more(page: PageSignature, other: PageSignature, similarity: float) -> bool:
-    """Does one of two pages of a site that resemble little show much more, or have more text?
+    """Return whether one of two pages of a site shows much more, or has much more text.
 
-    A manual's version may have a note more on each page, such as that there is a newer one.
+    Only pages that resemble little are compared. A manual's version may have one more note on each
+    page, such as that there is a newer one.
     """
     if similarity >= MAX_SIMILARITY_BY_SIZE:
         return False
@@ -367,9 +371,10 @@ def _has_much_more(page: PageSignature, other: PageSignature, similarity: float)
 
 
 def _is_much_longer(page: PageSignature, other: PageSignature, similarity: float) -> bool:
-    """Has one of two pages of two sites that resemble little much more text?
+    """Return whether one of two pages of two sites has much more text.
 
-    How much they show is not compared: two sites surround a text by other things.
+    Only pages that resemble little are compared. How much they show does not count: two sites
+    surround a text by different things.
     """
     least, most = sorted((page.n_text, other.n_text))
     is_small = least < MIN_TEXT_RATIO_ACROSS_SITES * most and most - least > MIN_MORE_TEXT
@@ -377,7 +382,10 @@ def _is_much_longer(page: PageSignature, other: PageSignature, similarity: float
 
 
 def _share_title(page: PageSignature, other: PageSignature) -> bool:
-    """Have two pages titles of the same words, but for the names of their sites?"""
+    """Return whether the titles of two pages have the same words, but for the sites' names.
+
+    If the texts are nearly equal, the same first part of several words is enough.
+    """
     words, other_words = title_words(page.title), title_words(other.title)
     n_words = min(len(words), len(other_words))
     if len(words & other_words) >= MIN_TITLE_OVERLAP * max(1, n_words):

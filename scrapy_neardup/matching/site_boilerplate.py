@@ -93,9 +93,10 @@ class TitleBoilerplate:
         return frozenset((*title, *filter(None, unlabelled)))
 
     def _is_boilerplate(self, part: Segment) -> bool:
-        """Did the part recur in several contexts, and does it have a word of many titles?
+        """Return whether a part recurs in several contexts, and has a word of many titles.
 
-        The second condition keeps "navy" or "part 2" in a catalogue, however often they recur.
+        By the second condition, "navy" or "part 2" in a catalogue is no boilerplate, however often
+        it recurs.
         """
         if len(self._contexts.get(_digest((part,)), ())) < LEAST:
             return False
@@ -217,7 +218,7 @@ class SiteBoilerplate:
             self._thin_texts.popitem(last=False)
 
     def is_notice(self, text_digest: bytes) -> bool:
-        """Did the thin text with this digest occur under several titles?"""
+        """Return whether the thin text with this digest occurred under several titles."""
         return len(self._thin_texts.get(text_digest, ())) >= NOTICE_TITLES
 
 

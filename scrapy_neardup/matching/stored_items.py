@@ -69,7 +69,7 @@ def item_bits(
     :param fields: names of its fields that are not empty, and of its class.
     :param carried: its values that come from earlier pages.
     :param texts: its texts, of which a sketch is kept if it carries no values.
-    :param is_listed: did its page yield an item of its class before?
+    :param is_listed: whether its page yielded an item of its class before.
     """
     # Each position has its own bit, except for the last ones, which share one.
     positions = is_listed * _LISTED
@@ -98,9 +98,10 @@ def added_to(stored: int, items: int) -> int:
 
 
 def covers(stored: int, item: int) -> bool:
-    """Was an item stored at the same position, with all of this one's fields and carried values?
+    """Return whether an item was stored that has this one's position, fields and carried values.
 
-    Of a list, positions and fields are compared alone; see :meth:`PageItems.are_those_of`.
+    It may have more fields. Of a list, only positions and fields are compared; see
+    :meth:`PageItems.are_those_of`.
 
     :param stored: the record of the original's items.
     :param item: the result of :func:`item_bits`; whether the item is listed does not matter.
@@ -113,19 +114,19 @@ def covers(stored: int, item: int) -> bool:
 
 
 def carries(stored: int, values: Collection[str]) -> bool:
-    """Does a record say that the items that began on a page carried these values, and no others?"""
+    """Return whether the items that began on a page carried exactly these values, by its record."""
     carried = stored >> _POSITIONS + _FIELDS
     return not is_list(stored) and carried == _carried(values, is_built=True)
 
 
 def has_carried_values(stored: int) -> bool:
-    """Did an item that a page yielded carry values, as far as its record tells?"""
+    """Return whether an item that a page yielded carried values, as far as its record tells."""
     carried = stored >> _POSITIONS + _FIELDS
     return not is_list(stored) and carried & (_OF_VALUES | _BUILT) == _OF_VALUES
 
 
 def texts_differ(stored: int, texts: ItemTexts) -> bool:
-    """Are the texts of an item other ones than those of the item in a record, as far as known?"""
+    """Return whether the texts of an item differ from those of a recorded one, as far as known."""
     sketch = stored >> _POSITIONS + _FIELDS
     return not sketch & _OF_VALUES and sketches_differ(sketch, texts.sketch)
 
@@ -159,7 +160,7 @@ def _merged_fields(fields: int, others: int) -> int:
 
 
 def _has_fields(stored: int, fields: int) -> bool:
-    """Are the names behind a digest among those behind another one, as far as they are known?"""
+    """Return whether the names behind a digest are among the stored ones; unknown ones are not."""
     if fields in (0, stored) or stored == _ALL_FIELDS:
         return fields != _MIXED_FIELDS
     names, known = _names.get(fields), _names.get(stored)
@@ -167,7 +168,7 @@ def _has_fields(stored: int, fields: int) -> bool:
 
 
 def is_list(stored: int) -> bool:
-    """Did the page of this record yield several items of one class?"""
+    """Return whether the page of this record yielded several items of one class."""
     return bool(stored & _LISTED)
 
 
@@ -226,7 +227,7 @@ class PageItems:
         return record | self._digest_for(record) << _POSITIONS + _FIELDS
 
     def are_those_of(self, stored: int) -> bool:
-        """Did the page yield the same items as that of a record, which is one of a list?"""
+        """Return whether a record is that of a list with the same items as the page yielded."""
         return is_list(stored) and stored >> _POSITIONS + _FIELDS == self._digest_for(stored)
 
     def _digest_for(self, stored: int) -> int:
@@ -265,7 +266,7 @@ class StoredItems:
             self._size -= len(known)
 
     def has(self, url: str, digest: int) -> bool:
-        """Was an item with this digest stored of the page?"""
+        """Return whether an item of the page with this digest was stored."""
         return digest in self._digests.get(url, ())
 
     def texts_of(self, url: str) -> Sequence[ItemTexts]:
@@ -273,7 +274,7 @@ class StoredItems:
         return self._texts.get(url, ())
 
     def knows(self, url: str) -> bool:
-        """Were items of the page stored, and are all of them remembered?"""
+        """Return whether items of the page were stored, all of which are remembered."""
         return url in self._digests
 
 

@@ -24,7 +24,7 @@ from .site_boilerplate import SiteBoilerplate
 
 
 def titles_differ(page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate) -> bool:
-    """Do the titles of two pages of a site tell them apart, unless the pages are equal?"""
+    """Return whether the titles of two pages of a site tell them apart."""
     if _name_other_values(*_for_comparison(page, other, page.title, other.title), boilerplate):
         return True
     own, other_own = own_titles(page, other, boilerplate)
@@ -48,14 +48,13 @@ def own_titles(
 
 
 def headings_name_others(page: PageSignature, other: PageSignature) -> bool:
-    """Do the headings of two pages tell them apart, whose titles do not?
+    """Return whether the headings of two pages tell them apart, whose titles do not.
 
-    Under one title, any other heading does if both pages have one. If the titles are not equal, a
-    heading that the title does not repeat does if the other page has such a one as well, and so
-    does one that repeats other parts of its title: of "Tent | Shop" and "Tent - Blue | Shop" the
-    second may be a copy in another section, but not if "Tent - Blue" is its heading. A label in
-    front is that of a view: "Print: Tent". A heading whose parts the other title has too may be the
-    site's name.
+    Under one title, different headings do. Under different titles, two different headings do that
+    are in neither title, or that repeat different parts of their titles: of "Tent | Shop" and
+    "Tent - Blue | Shop" the second may be a copy in another section, but not if "Tent - Blue" is
+    its heading. A label in front is that of a view: "Print: Tent". A heading whose parts are all in
+    the other title too may be the site's name.
     """
     if page.title == other.title:
         return headings_differ(page, other)
@@ -85,12 +84,12 @@ def _for_comparison(
 
 
 def _name_other_values(title: Title, other: Title, boilerplate: SiteBoilerplate) -> bool:
-    """Have two titles of as many parts other values in one place, as "100 mg" and "200 mg"?
+    """Return whether a part of two titles differs in a value, as "100 mg" and "200 mg" do.
 
-    Such parts recur beside many others, as the site's name does, so boilerplate does not tell them
-    from it. But they have other numbers; or they share a word, and each has one of its own; or one
-    of them is boilerplate and the other, which it stands in place of, is not. Versions of a manual
-    are compared elsewhere.
+    The titles have equally many parts. Such parts recur beside many others, as the site's name
+    does, so both are boilerplate. But they differ in numbers; or they share a word, and each has
+    one of its own; or one of them is boilerplate and the other one is not. Versions of a manual are
+    compared elsewhere.
     """
     if title == other or len(title) != len(other):
         return False
@@ -125,7 +124,7 @@ def _are_one_but_for_label(part: Segment, other: Segment) -> bool:
 def _share_only_boilerplate_title(
     page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
 ) -> bool:
-    """Do two titles, neither of which contains the other, share only words of many titles?
+    """Return whether two titles share only words of many titles, and neither contains the other.
 
     A part of a title may recur beside different parts and yet name its page: "Kettle X200" in the
     titles of its manual, its parts and its reviews, or a chapter in many versions of a manual.

@@ -64,7 +64,7 @@ SAME_VALUES_LENIENCY = 1.57
 
 
 def values_differ(page: PageSignature, other: PageSignature) -> bool:
-    """Do two similar texts differ in numbers and names as pages of one form do?"""
+    """Return whether two similar texts differ in numbers and names, as pages of one form do."""
     if page.n_values == other.n_values and page.values != other.values:
         codes = with_points_of(*(np.frombuffer(each.values, CODE) for each in (page, other)))
         other = replace(other, values=codes.tobytes())
@@ -89,7 +89,7 @@ def values_differ(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _words_differ(page: PageSignature, other: PageSignature, found: Difference) -> bool:
-    """Has one of two pages of a site, whose titles do not tell them apart, words of its own?"""
+    """Return whether words or numbers tell two pages of a site apart that have one title."""
     if page.site != other.site or page.title != other.title or page.n_heading != other.n_heading:
         return False
     sums, others = (WordSums.from_bytes(each.word_sums) for each in (page, other))
@@ -112,7 +112,7 @@ def _words_differ(page: PageSignature, other: PageSignature, found: Difference) 
 
 
 def _only_number_differs(page: PageSignature, other: PageSignature, found: Difference) -> bool:
-    """Do two pages of a site, one of whose titles contains the other, have all but a number alike?
+    """Return whether two pages of a site with different titles differ in a number only.
 
     A used camera may differ from a new one in the price and a word of the title.
     """
@@ -125,24 +125,24 @@ def _only_number_differs(page: PageSignature, other: PageSignature, found: Diffe
 
 
 def each_adds_values(page: PageSignature, other: PageSignature) -> bool:
-    """Has each of two texts a stretch of values that the other one has nothing in place of?"""
+    """Return whether each of two texts has a stretch of values with no counterpart in the other."""
     return _difference(page, other).longest_added_to_each >= MIN_ADDED_TO_EACH
 
 
 def few_are_renamed(page: PageSignature, other: PageSignature) -> bool:
-    """Do two similar texts differ as two versions of a page do: in few words, not in numbers?"""
+    """Return whether two similar texts differ in few words and in no numbers, as versions do."""
     found = _difference(page, other)
     only_words = found.words == found.replaced and not found.exchanged
     return only_words and not _is_filled_in(found) and found.share < MAX_RENAMED
 
 
 def _are_lists(page: PageSignature, other: PageSignature) -> bool:
-    """Are both pages lists of one host? The front pages of two hosts have no numbers of pages."""
+    """Return whether both pages are lists of one host, which may have different page numbers."""
     return page.is_list and other.is_list and are_on_one_host(page.url, other.url)
 
 
 def _has_other_entries(page: PageSignature, other: PageSignature, found: Difference) -> bool:
-    """Has one of two lists an entry that the other one has not?"""
+    """Return whether one of two lists has an entry that the other one lacks."""
     if found.longest_added > MAX_ADDED_TO_LIST:
         return True
     return _is_cut(page, other) and abs(page.n_text - other.n_text) > MAX_MORE_TEXT_OF_LIST
@@ -161,9 +161,9 @@ def _is_cut(page: PageSignature, other: PageSignature) -> bool:
 
 
 def _is_filled_in(found: Difference) -> bool:
-    """Does each text have values where the other has common words?
+    """Return whether each text has values where the other has common words.
 
-    Pages of one form do. Of two versions of a text, the edited one has more of them.
+    Pages of one form have. Of two versions of a text, the edited one has more of them.
     """
     return 0 < found.added <= 2 * found.added_to_each
 
@@ -189,7 +189,7 @@ def _reaches(bounds: Iterable[_Bound], found: Difference, places: float, replace
 
 
 def values_agree(page: PageSignature, other: PageSignature) -> bool:
-    """Do pages of two sites with equal titles have nearly the same values?
+    """Return whether pages of two sites with equal titles have nearly the same values.
 
     Such texts differ in common words, as those of two sites' templates do.
     """

@@ -16,7 +16,7 @@ MAX_FEATURES_IN_ONE = 120
 
 
 def versions_differ(page: PageSignature, other: PageSignature, similarity: float) -> bool:
-    """Do two versions of a page each say something of their own?
+    """Return whether two versions of a page differ in much of their text, or each adds a passage.
 
     :param similarity: resemblance of the texts, 0.0 to 1.0.
     """
@@ -33,7 +33,7 @@ def versions_differ(page: PageSignature, other: PageSignature, similarity: float
 def are_renamed_versions(
     page: PageSignature, other: PageSignature, similarity: float, boilerplates: Boilerplates
 ) -> bool:
-    """Are these one page of two versions of a manual, in which few words were renamed?
+    """Return whether two pages are one page of two versions of a manual, with few words renamed.
 
     The titles share the page's name, which may have a label of many pages in front, and each has
     boilerplate of its site with another version of the manual: "Module: Magics — Handbook 1.2

@@ -263,7 +263,7 @@ def is_label_of_counter(label: str, value: str) -> bool:
 
 
 def _is_word(value: str) -> bool:
-    """Is a value neither a number nor what stands in the place of one, as "none" and "sold out"?"""
+    """Return whether a value is neither a number nor stands for one, as "none" does."""
     if any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
         return False
     # Bars stand for the empty cells of a row.

@@ -119,7 +119,7 @@ def _without_superfluous_blanks(text: str) -> str:
 
 
 def _single_blanks(codes: CodePoints) -> CodePoints:
-    """Do the same for folded code points of the BMP, in a third of the time.
+    """Remove superfluous blanks of folded code points of the BMP, in a third of the time.
 
     Their white space is blanks and line feeds.
     """

@@ -121,7 +121,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
 
     :param is_cut: whether a text continues after the last of these values.
     """
-    told = _told_numbers(values) | _told_numbers(others)
+    stable = _stable_numbers(values) | _stable_numbers(others)
     values, others = alike_in_each_visit(values), alike_in_each_visit(others)
     if values == others:
         return Difference(*[0] * len(Difference._fields))
@@ -135,7 +135,7 @@ def difference(values: Values, others: Values, *, is_cut: bool = False) -> Diffe
     words = sum(
         bool(place) and all(map(has_word, both)) for place, both in zip(places, found, strict=True)
     )
-    kinds = sum(_have_other_kinds(*both, told) for both in found)
+    kinds = sum(_have_other_kinds(*both, stable) for both in found)
     dates = sum(all(map(has_date, both)) for both in found)
     signs = sum(has_same_number(*both) for both in found)
     share = sum(places) / max(_MIN_VALUES, min(len(values), len(others)))
@@ -156,21 +156,21 @@ def agreement(values: Values, others: Values) -> tuple[float, float]:
     return common / max(1, len(values)), common / max(1, len(others))
 
 
-def _told_numbers(values: Values) -> frozenset[int]:
-    """Return the numbers that each visit shows alike and that are none of a date."""
-    told = (value for value in values if tells_pages_apart(value) and not is_of_date(value))
-    return frozenset(alike_in_each_visit(told))
+def _stable_numbers(values: Values) -> frozenset[int]:
+    """Return the numbers that are the same in each visit and no part of a date."""
+    stable = (value for value in values if tells_pages_apart(value) and not is_of_date(value))
+    return frozenset(alike_in_each_visit(stable))
 
 
-def _have_other_kinds(values: Values, others: Values, told: frozenset[int]) -> bool:
-    """Has one of two short stretches only words, and the other only numbers that are told?"""
+def _have_other_kinds(values: Values, others: Values, stable: frozenset[int]) -> bool:
+    """Return whether one of two short stretches has only words, the other only stable numbers."""
     if not 0 < max(len(values), len(others)) <= _MAX_NAME:
         return False
     are_words = [
         bool(each) and all(has_word((value,)) for value in each) for each in (values, others)
     ]
-    are_told = [bool(each) and told.issuperset(each) for each in (values, others)]
-    return (are_words[0] and are_told[1]) or (are_words[1] and are_told[0])
+    are_stable = [bool(each) and stable.issuperset(each) for each in (values, others)]
+    return (are_words[0] and are_stable[1]) or (are_words[1] and are_stable[0])
 
 
 def _surplus(values: Values, others: Values) -> Counter[int]:
@@ -215,14 +215,14 @@ def _exchanged(gaps: Iterable[_Gap], own: Iterable[tuple[Values, Values]]) -> in
 
 
 def _is_exchange(gap: _Gap) -> bool:
-    """Were as many values exchanged, and not the parts of a date written in another format?"""
+    """Return whether the values of a gap were exchanged, and are no date in another format."""
     is_date = all(map(is_of_date, gap.values)) and all(map(is_of_date, gap.others))
     is_short = len(gap.values) == len(gap.others) <= _MAX_EXCHANGED
     return (is_short or _were_exchanged(gap.values, gap.others)) and not is_date
 
 
 def _were_exchanged(part: Values, other: Values) -> bool:
-    """Has one of two stretches the values of the other one in another order, as if exchanged?"""
+    """Return whether one stretch has the other's values in another order, as if exchanged."""
     if len(part) != len(other) or len(part) > _MAX_WITH_ENDS:
         return False
     if len(part) <= _MAX_EXCHANGED:
@@ -247,7 +247,7 @@ def _places(values: Values, others: Values) -> float:
 
 
 def _are_tables(values: Values, others: Values) -> bool:
-    """Are two stretches numbers only, and neither of them twice as long as the other?"""
+    """Return whether two stretches are numbers only, and neither is twice as long as the other."""
     shorter, longer = sorted((len(values), len(others)))
     return longer < 2 * shorter and not (has_word(values) or has_word(others))
 
@@ -285,9 +285,9 @@ def _gaps(values: Values, others: Values, *, is_cut: bool) -> Iterator[_Gap]:
 
 
 def _are_addresses(values: Values, others: Values) -> bool:
-    """May two stretches at the end of the texts be addresses or lists of names, each its own?
+    """Return whether two stretches at the end of the texts may be addresses or lists of names.
 
-    Not so are lines with dates: one page ends with the time of its print view, and the other with
+    Lines with dates are neither: one page ends with the time of its print view, and the other with
     a counter.
     """
     shorter, longer = sorted((len(values), len(others)))

@@ -275,7 +275,7 @@ def _are_of_counters(marks: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
 
 
 def choices_differ(sums: WordSums, others: WordSums) -> bool:
-    """Has one of two similar texts other choices than the other one, or a negation more?
+    """Return whether two similar texts have different choices, or one of them a negation more.
 
     A negation may take the place of a plain word, as in "with" and "without", or come with one or
     two, as in "ne … pas". Of "n't" and "n' … pas" a letter is left, which is a choice as well.
@@ -290,7 +290,7 @@ def choices_differ(sums: WordSums, others: WordSums) -> bool:
 
 
 def name_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:
-    """Has one of two similar texts a name or number in place of as many other words?
+    """Return whether one of two similar texts has names or numbers in place of as many words.
 
     It has more names and fewer other words, or more numbers and fewer names and words. If values
     were added in several places, or many in one, both texts were edited.
@@ -305,7 +305,7 @@ def name_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bo
 
 
 def _number_was_replaced(sums: WordSums, others: WordSums, found: Difference) -> bool:
-    """Has one of two similar texts a number in place of a word, or several of as many words?"""
+    """Return whether one of two similar texts has numbers in place of as many words."""
     fewer, more = sorted((sums, others), key=lambda each: each.numbers)
     numbers = more.numbers - fewer.numbers
     words = sum(fewer[:_N_KINDS]) - sum(more[:_N_KINDS])

@@ -56,7 +56,7 @@ _NOW = re.compile(
 
 
 def is_from_now(text: str) -> bool:
-    """Has a text a time from now on, or back?"""
+    """Return whether a text has a time relative to now, such as "today" or "3 days ago"."""
     if _AGO.search(text) or _NOW.fullmatch(text):
         return True
     found = _TODAY.search(text)
