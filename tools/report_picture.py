@@ -28,13 +28,13 @@ def main() -> None:
 
 
 def crawl(folder: Path) -> None:
-    """Have the example write its reports."""
+    """Run the example, which writes its reports."""
     demo = [sys.executable, str(ROOT / "example_project" / "demo.py"), "--report", str(folder)]
     subprocess.run(demo, check=True, capture_output=True)
 
 
 def photograph(chromium: str, page: Path, profile: Path) -> None:
-    """What the browser shows of a page's beginning."""
+    """Save a picture of the beginning of a page, as the browser shows it."""
     subprocess.run(
         [
             chromium,

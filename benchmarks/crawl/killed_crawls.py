@@ -293,7 +293,7 @@ def _crawl() -> None:
 
 
 def kill(process: Process, after: float) -> bool:
-    """Kill a process after so many seconds. Was it alive until then?"""
+    """Kill a process after so many seconds; return whether it was alive until then."""
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
@@ -367,7 +367,7 @@ def account(
 
 
 def _was_unconfirmed(path: str, first: int, then: int, at_kills: Sequence[frozenset[str]]) -> bool:
-    """Was a page that one run stored unconfirmed at a kill before another run?"""
+    """Return whether a page that one run stored was unconfirmed at a kill before another run."""
     return any(path not in known for known in at_kills[first - 1 : then - 1])
 
 

@@ -46,9 +46,9 @@ from .killed_crawls import (
 class Case:
     """A configuration of the crawl: how it stores, and how it is run again.
 
-    :ivar job: does it have a JOBDIR, and recovers? Or is it a fresh crawl with the same store?
-    :ivar fails: does a pipeline fail on one page of each third content?
-    :ivar redis: is the store a Redis instead of a file?
+    :ivar job: whether it has a JOBDIR and recovers, and is no fresh crawl with the same store.
+    :ivar fails: whether a pipeline fails on one page of each third content.
+    :ivar redis: whether the store is a Redis instead of a file.
     """
 
     storing: Storing
@@ -171,7 +171,7 @@ def life_of(case: Case, shape: Shape, port: int, server: str) -> float:
 
 
 def moments(runs: int, chance: random.Random) -> Iterator[list[float]]:
-    """When to kill each run: the first kills lie evenly over a crawl's life."""
+    """Yield the times to kill each run: the first kills lie evenly over a crawl's life."""
     for number in range(runs):
         kills = 1 + (number % 3 == 1) + (number % 6 == 1)
         first = (number + chance.random()) / runs

@@ -79,7 +79,7 @@ class AllPairs(Part):
         return sorted({size for size, _ in self.seconds})
 
     def agree(self, size: int) -> bool:
-        """Have all contestants found as many?"""
+        """Return whether all contestants have found equally many pairs."""
         return len({found for (at, _), found in self.found.items() if at == size}) == 1
 
     def _times_ours(self, size: int, name: str) -> float | None:

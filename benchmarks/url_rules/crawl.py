@@ -26,7 +26,7 @@ class UrlJob:
     """The site to crawl, and the method.
 
     :ivar proxy: the server of the site.
-    :ivar maybe_dont: does MaybeDont's middleware refuse requests?
+    :ivar maybe_dont: whether MaybeDont's middleware refuses requests.
     :ivar fresh: URLs that the dupefilter is asked for when the crawl is over.
     """
 

@@ -52,7 +52,7 @@ class Noise:
     :ivar name: of a parameter, a segment or a host label.
     :ivar add: puts it on an address, unless something of its kind stands there.
     :ivar often: how often it is drawn, beside the others of a section.
-    :ivar is_param: is it a parameter of the query?
+    :ivar is_param: whether it is a parameter of the query.
     """
 
     name: str

@@ -50,7 +50,7 @@ _SEEN = {
 class Run:
     """A crawl of a site by a method.
 
-    :ivar change: is it the site that changes?
+    :ivar change: whether it is the site that changes.
     :ivar method: its short name; ``title`` is what it is called.
     :ivar contents: all that there is to be stored.
     :ivar all_superfluous: fetches that all URLs take beyond the first of each content, where that

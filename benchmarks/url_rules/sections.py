@@ -90,7 +90,7 @@ def _articles(
 def _catalogue(draft: SiteDraft, more: list[Noise], *, paths: bool) -> None:
     """Things by their number, and lists of those that have one or two qualities.
 
-    :param paths: are the qualities segments of the path, in any order?
+    :param paths: whether the qualities are segments of the path, in any order.
     """
     idle = param(draft.name("idle facet"), VALUES["idle facet"], often=4)
     section = draft.section(

@@ -45,7 +45,7 @@ class UrlSite:
 
     :param pages: how many contents there are, at least 200.
     :param urls: how many URLs lead to them, at least three times as many.
-    :param changes: do some parameters that meant nothing select other pages one day?
+    :param changes: whether some parameters that meant nothing select other pages one day.
     :ivar later: the contents that there are only from that day on, reachable then.
     """
 

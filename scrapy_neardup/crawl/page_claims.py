@@ -38,7 +38,7 @@ T = TypeVar("T")
 #: Unchanged pages between the downloader and their callbacks whose signatures are held; others are
 #: looked up again.
 _AHEAD = 512
-#: How often a page is claimed, at most, while more pages that it may be a copy of are met.
+#: Rounds, at most, in which a page is claimed again because more possible originals were found.
 _MAX_ROUNDS = 20
 
 
@@ -154,7 +154,7 @@ class PageClaims:
         try:
             earlier = await self._client.advise(partial(_earlier, store, page_key(record.url)))
         except Exception:
-            # What a custom store raises is said when the page is claimed.
+            # An error of a custom store is reported when the page is claimed.
             return None
         if earlier is None or not earlier.is_comparable or earlier.body_digest != digest:
             return None
@@ -249,7 +249,7 @@ def _earlier(store: Store, key: str) -> PageSignature | None:
 
 
 def _are_one_version(stored: PageSignature, quick: PageSignature) -> bool:
-    """Was a stored page read in full, and is it the one that was read quickly, not a later one?"""
+    """Return whether a stored page was read in full, and is the version that was read quickly."""
     return stored.is_read and _may_be_one_version(stored, quick)
 
 

@@ -133,7 +133,7 @@ class PageSigning:
             await result_of(self._read[key].outcome)
 
     def begin(self, record: Record) -> None:
-        """Have a page read that :meth:`sign` is about to be asked for.
+        """Start to read a page for which :meth:`sign` is about to be called.
 
         Pages that are read at the same time are signed together, which is faster.
         """
@@ -310,7 +310,7 @@ def _require_store_of_values(config: Config) -> None:
 
 
 def _is_portable(part: Any) -> bool:
-    """Can it be pickled here, and unpickled in a process with another main module?"""
+    """Return whether a part can be pickled, and unpickled where the main module is another one."""
     if getattr(part, "__module__", None) == "__main__":
         return False
     try:

@@ -58,12 +58,12 @@ class StoreCalls:
 
     @property
     def is_paused(self) -> bool:
-        """Are calls paused after a failure?"""
+        """Whether calls are paused after a failure."""
         return monotonic() < self._paused_until
 
     @property
     def is_idle(self) -> bool:
-        """Have all calls of :meth:`tell` ended?"""
+        """Whether all calls of :meth:`tell` have ended."""
         return not self._n_running
 
     async def ask(self, call: Callable[[], T]) -> T:

@@ -47,8 +47,8 @@ class Origin:
     :ivar action: what a crawl did with duplicates: ``"drop"``, ``"tag"`` or ``"report"``.
     :ivar max_distance: the threshold in force; ``None``, like ``min_similarity``, if a method
         replaces the rule.
-    :ivar by_item: were items judged by a field, instead of pages?
-    :ivar drops_unchanged: did the crawl drop pages that were stored before and have not changed?
+    :ivar by_item: whether items were judged by a field, instead of pages.
+    :ivar drops_unchanged: whether the crawl dropped stored pages that have not changed.
     """
 
     kind: str

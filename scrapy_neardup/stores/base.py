@@ -146,8 +146,8 @@ class ClaimStore(Protocol):
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         """Record a reserved page as stored. A second call does nothing.
 
-        :param confirmed: is what was stored known to be on disk? If not, the page is forgotten
-            after an unclean stop, unless :meth:`confirm` comes before that.
+        :param confirmed: whether what was stored is known to be on disk. If not, the page is
+            forgotten after an unclean stop, unless :meth:`confirm` comes before that.
         :param items: what was stored. With ``NO_ITEMS`` the page becomes known for its links alone,
             unless an item was stored of what its address held before: then that stays.
         """

@@ -64,7 +64,7 @@ class Figures:
 class StoredPage(Entry):
     """A page that was read from a store.
 
-    :ivar is_confirmed: is what was stored known to be on disk?
+    :ivar is_confirmed: whether what was stored is known to be on disk.
     """
 
     is_confirmed: bool = True

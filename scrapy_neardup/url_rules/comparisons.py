@@ -42,7 +42,7 @@ class _Observation(NamedTuple):
     """The content that a URL led to.
 
     :ivar reduced: digest of what was left of the URL then.
-    :ivar is_certain: did only rules in force leave something out?
+    :ivar is_certain: whether only rules in force left something out.
     """
 
     content: int

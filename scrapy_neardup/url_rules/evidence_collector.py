@@ -78,7 +78,7 @@ class EvidenceCollector:
     ) -> None:
         """Count two contents at URLs that differ only in the component of the key.
 
-        :param brings_new: would a page have been lost that is not stored otherwise?
+        :param brings_new: whether a page would have been lost that is not stored otherwise.
         """
         rules, component = self._rules, key[1]
         is_single = component[0] in ("segment", "param") and len(component) == 3

@@ -159,7 +159,7 @@ class Learner:
         return bool(self._sites.pending)
 
     def process_pending(self, most: int) -> bool:
-        """Do a part of what follows from changed rules, and return whether there is more.
+        """Process a part of what follows from changed rules; return whether more is left.
 
         :param most: URLs that are looked at, at most; some ten microseconds each.
         """

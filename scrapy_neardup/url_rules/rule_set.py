@@ -82,7 +82,7 @@ class RuleSet:
         self.uses_canonical_urls = True
         self.observations = 0
         self._site = site
-        #: May a URL be superfluous no longer since the last call of :meth:`reevaluate`?
+        #: Whether a URL may have ceased to be superfluous since :meth:`reevaluate` was called.
         self._is_less = False
         #: Observations up to this one do not count, by rule.
         self._reset_at: dict[Key, int] = {}

@@ -41,7 +41,7 @@ def call_here(call: Callable[[], None]) -> None:
 
 
 class PagePool(ABC, Generic[T]):
-    """Has an answer for each of many pages.
+    """Runs a job on many pages and returns a future for each.
 
     :param workers: number of processes that read pages.
     """
@@ -126,7 +126,7 @@ class WorkerPool(PagePool[T]):
 
     @property
     def lost(self) -> int:
-        """How many workers died or were killed over a page, and were replaced."""
+        """Number of workers that died or were killed over a page, and were replaced."""
         return sum(supervisor.lost for supervisor in self._supervisors)
 
     def start(self) -> None:

@@ -304,7 +304,7 @@ class WorkerProcess:
             raise WorkersFailed(f"the setup of a worker failed: {answer}")
 
     def send(self, records: Sequence[Record], deadline: float) -> None:
-        """Have the worker do its job on these pages; :meth:`receive` returns the results.
+        """Send pages to the worker, whose results :meth:`receive` returns.
 
         :raises OSError, EOFError: when it dies meanwhile.
         :raises TimeoutError: when it has not taken them by the deadline.

@@ -258,7 +258,7 @@ class Task(Generic[T]):
     :ivar number: its position among all submitted pages.
     :ivar seconds_left: the time limit for its next try.
     :ivar tries_left: how many more workers may die over it.
-    :ivar is_alone: must it be sent to a worker alone, not in a batch?
+    :ivar is_alone: whether it must be sent to a worker alone, not in a batch.
     """
 
     number: int

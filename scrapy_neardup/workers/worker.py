@@ -125,7 +125,7 @@ class MemoryGuard:
     """
 
     def __init__(self, mebibytes: int) -> None:
-        #: Has an allocation been refused?
+        #: Whether an allocation has been refused.
         self._refused = False
         self._bound = mebibytes * 2**20
         if mebibytes and _set_data_limit(self._bound):
@@ -138,7 +138,7 @@ class MemoryGuard:
             self._bound = 0
 
     def is_exhausted(self) -> bool:
-        """Has this process come near its limit since it was started?"""
+        """Return whether this process has come near its limit since it was started."""
         if not self._bound:
             return False
         return self._refused or _sizes()["VmPeak"] - self._other > _TRUSTED_SHARE * self._bound

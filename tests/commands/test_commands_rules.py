@@ -268,7 +268,7 @@ def is_of(segments: tuple[str, ...], family: str) -> bool:
 
 
 def left(one: UrlRule, url: str) -> Iterator[str]:
-    """What a rule may leave of a URL, applied once; nothing where it does not apply."""
+    """Yield the URLs that a rule may make of one, applied once; none where it does not apply."""
     kind, *words = one.component
     segments = path_of(url)
     if kind == "param" and is_of(segments, one.pattern):
@@ -380,7 +380,7 @@ def test_an_exported_rule_reaches_as_far_on_the_site_itself(tmp_path_factory, on
 
 
 def is_odd(one: UrlRule, url: str) -> bool:
-    """Has it an empty segment amid its path, or twice the one that goes?"""
+    """Return whether a path has an empty segment within, or twice the one that a rule removes."""
     segments = path_of(url)
     is_repeated = one.component[0] == "segment" and segments.count(str(one.component[1])) > 1
     return "" in segments[:-1] or is_repeated

@@ -35,7 +35,7 @@ def settings_of(folder: Path, **more: Any) -> dict[str, Any]:
 
 
 def is_all(stored: list[str]) -> bool:
-    """Is each content stored, by what is under its address?"""
+    """Return whether each content is stored, and each hidden page."""
     shown = {path for path in stored if f"/{path}" not in HIDDEN}
     return ids_of(shown) == set(range(60)) and {f"/{path}" for path in stored} >= set(HIDDEN)
 

@@ -236,7 +236,7 @@ class Runner:
 
 
 def _is_left_out(words: list[str], note: str) -> bool:
-    """Is a command among those that are counted as not run?"""
+    """Return whether a note says that this command is not run."""
     match = re.match(r"not run(?:, (\w+))?:", note)
     return match is not None and (match[1] is None or match[1] in words)
 

@@ -108,7 +108,7 @@ class Situation:
     stored_in: str
 
     def runs(self, site: Site) -> list[Run]:
-        """Have its pages on a site, and say what is to be run."""
+        """Put its pages on a site, and return what is to be run."""
         built = self.build(site)
         return built if isinstance(built, list) else [Run(built)]
 
@@ -137,7 +137,7 @@ def situation(
 
 
 def with_store(site: Site, *runs: Run) -> list[Run]:
-    """Have all runs use one store on disk."""
+    """Return the runs, which use one store on disk."""
     for run in runs:
         run.settings["NEARDUP_STORE"] = f"sqlite:///{site.folder}/seen.sqlite"
     return list(runs)

@@ -59,7 +59,7 @@ class Site:
     """The state of the server for one crawl of a situation.
 
     :ivar folder: an empty folder for stores, feeds and jobs.
-    :ivar with_addon: is this the crawl with the add-on?
+    :ivar with_addon: whether this is the crawl with the add-on.
     :ivar day: number of the run, from 1.
     """
 
@@ -79,7 +79,7 @@ class Site:
         content_type: str = "text/html; charset=utf-8",
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Have a page at a path of :data:`HOME`, or at a whole address."""
+        """Put a page at a path of :data:`HOME`, or at a whole address."""
         self._pages[absolute(url)] = Answer(body, content, status, content_type, headers or {})
 
     def on(self, url: str, page: Callable[[Asked], Answer]) -> None:
@@ -87,7 +87,7 @@ class Site:
         self._pages[absolute(url)] = page
 
     def index(self, *urls: str, at: str = "/") -> None:
-        """Have a page that links to these addresses; to all pages, in their order, without any."""
+        """Put a page that links to these addresses; without any, to all pages in their order."""
         links = urls or tuple(url for url in self._pages if url != absolute(at))
         anchors = "".join(f'<li><a class="next" href="{url}">{url}</a>' for url in links)
         self.put(at, f"<title>Index</title><ul>{anchors}</ul>")

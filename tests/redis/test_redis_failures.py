@@ -56,7 +56,7 @@ def _hold(address, lease, ready):
 
 @pytest.fixture
 def killed(redis_server):
-    """Has a worker of a lease killed after it claimed."""
+    """A function that starts a worker with a lease, and returns what kills it after its claims."""
 
     def kill_after(lease):
         processes = multiprocessing.get_context("spawn")

@@ -44,7 +44,7 @@ class Fault:
     """A call that fails at one of its places.
 
     :ivar at: the place, from 1 on; 0 for none.
-    :ivar has_failed: did it?
+    :ivar has_failed: whether it has failed.
     """
 
     def __init__(self, name: str) -> None:

@@ -223,7 +223,7 @@ class _Relay:
 class Proxy(_Relay):
     """Hands on what a server and its clients say, except for an answer that is to be lost.
 
-    :param is_silent: is the connection held after that, or else closed?
+    :param is_silent: whether the connection is held after that, and not closed.
     """
 
     def __init__(self, port: int, *, is_silent: bool) -> None:

@@ -20,9 +20,9 @@ _SEED = 7
 
 
 class Index(Protocol):
-    """What every index can do, so that all are timed in the same way."""
+    """The interface of every index, by which all are timed in the same way."""
 
-    #: May a stored fingerprint be asked for with other bits?
+    #: Whether a stored fingerprint can be looked up with other bits.
     takes_bits: bool
 
     def item(self, fingerprint: int) -> Any:

@@ -90,7 +90,7 @@ class _Paths(NamedTuple):
         return ["/*" * (size + 1), *empty]
 
     def meets(self, other: _Paths) -> bool:
-        """Can a path belong to both?"""
+        """Return whether a path can belong to both sets."""
         sizes = len(self.segments), len(other.segments)
         return (
             (self.is_open or sizes[0] >= sizes[1])

@@ -215,10 +215,10 @@ def _overwrites(slot: FeedSlot) -> bool:
 
 
 def _is_written_at_once(slot: FeedSlot) -> bool:
-    """Is what a feed exports in its file at once, and the file in its place?
+    """Return whether a feed writes each item at once, into a file that is in its place.
 
-    Not if it is compressed, uploaded or moved in the end, or if its exporter ends the file in a way
-    of its own: then it may have kept all items until then, as those of tables do.
+    It does not if the file is compressed, or uploaded or moved in the end, or if its exporter ends
+    the file in a way of its own: it may have kept all items until then, as those of tables do.
     """
     file: Any = slot.file
     storage, exporter = type(slot.storage), slot.exporter

@@ -202,7 +202,7 @@ class JobJournal:
         """Begin a run, and return how many pages were forgotten; warn of them.
 
         :param store: forgets the pages that are only in feeds that the run overwrites.
-        :param feeds: the run's feeds by id; does it overwrite them?
+        :param feeds: whether the run overwrites each of its feeds, by id.
         :raises OSError: when the file cannot be read or written.
         :raises StoreError: when the store fails to forget them.
         """

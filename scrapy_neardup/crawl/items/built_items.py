@@ -251,7 +251,7 @@ class BuiltItems:
         return not adds()
 
     def _has(self, original: str, digest: int) -> bool:
-        """Was an item with this digest stored of a page or of its copies?"""
+        """Return whether an item of a page or of its copies was stored that has this digest."""
         return self._stored.has(original, digest) or self._kept.has(original, digest)
 
     def stored(self, sent: ItemJudgement) -> None:
@@ -266,7 +266,7 @@ class BuiltItems:
     def _is_stored(
         self, page: Judgement | None, digest: int, bits: int, texts: ItemTexts | None
     ) -> bool:
-        """Is the page a copy, and was an equivalent item of its original stored?
+        """Return whether the page is a copy, and an equivalent item of its original was stored.
 
         :param texts: ``None`` for an item of a list.
         """
@@ -357,7 +357,7 @@ def _original_of(page: Judgement) -> str:
 
 
 def _holds_the_same(page: Judgement, items: int, parts: ItemParts, carried: CarriedValues) -> bool:
-    """Does an item hold the same of what came with its request as that of a copy of its page?
+    """Return whether an item and the stored one of its page hold the same from their requests.
 
     :param items: its bits.
     """

@@ -20,7 +20,9 @@ _EPOCH = re.compile(r"(\d{10})(?:\d{3}|\.\d+)?")
 
 
 def is_of_fetch(value: str) -> bool:
-    """Is a value the date of today, or a time within the last hour, in ISO 8601 or since 1970?
+    """Return whether a value is the date of today, or a time within the last hour.
+
+    Times are in ISO 8601, or in seconds or milliseconds since 1970.
 
     :param value: folded.
     """

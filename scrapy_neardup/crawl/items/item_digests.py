@@ -77,7 +77,7 @@ class BuiltItem:
 
     @property
     def bits(self) -> int:
-        """What the store keeps of it for the page where it began."""
+        """The record that the store keeps of it, for the page where it began."""
         return item_bits(0, self.fields, [f"{self.digest:x}"])
 
 
@@ -186,7 +186,7 @@ _carried_numbers = lru_cache(maxsize=8)(_numbers_in)
 
 
 def _is_new(value: str) -> bool:
-    """Is a value a URL, a random id or the time of the visit, which no two visits have alike?"""
+    """Return whether a value is a URL, or a random id or time that differs with each visit."""
     is_id = _IDENTIFIER.fullmatch(value) is not None
     return is_id or value.startswith(_URL_STARTS) or is_of_fetch(value)
 

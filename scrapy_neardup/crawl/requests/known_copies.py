@@ -107,7 +107,7 @@ class _Original:
     :ivar met: the last event at which its own URL showed the content; 0 for never.
     :ivar confirmed: the last event at which a known copy led to the content; 0 for never.
     :ivar ended: the last event at which what was known of it ended; -1 for never.
-    :ivar is_doubted: did one of its URLs show what could not be judged?
+    :ivar is_doubted: whether one of its URLs showed what could not be judged.
     """
 
     content: int = 0

@@ -90,7 +90,7 @@ class RequestFilter:
     async def close(self, client: StoreClient, *, is_clean: bool) -> None:
         """Save the rest.
 
-        :param is_clean: is all that was stored on disk?
+        :param is_clean: whether all that was stored is on disk.
         """
         self.rules.queue.stop()
         self.rules.close()

@@ -54,7 +54,7 @@ class UrlRuleFilter:
     stored, or when the rule is withdrawn.
 
     :param count: adds to a stat.
-    :param learns: are pages judged? Else there is nothing to learn from.
+    :param learns: whether pages are judged. Else there is nothing to learn from.
     :param job: keeps from one run to the next what was skipped.
     :ivar learns: else all requests are made, and nothing is learned.
     :ivar queue: makes skipped requests after all.
@@ -302,7 +302,7 @@ class RefetchQueue:
         return bool(self._requests)
 
     async def _work(self) -> None:
-        """Do all that is left, a part in each turn of the event loop: pages must not wait."""
+        """Process all that is left, a part in each turn of the event loop: pages must not wait."""
         is_more = True
         try:
             while is_more and not self._is_stopped:

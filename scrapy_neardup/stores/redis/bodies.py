@@ -53,8 +53,7 @@ class RedisBodyCache(BodyCache):
 
     :param whole: the part of all sites, which has the bodies of the namespace.
     :param place_of: returns the present version of a page by its key.
-    :ivar is_used: do the crawls of this process keep bodies here? If not, they have them
-        elsewhere.
+    :ivar is_used: whether the crawls of this process keep bodies here, and not elsewhere.
     """
 
     def __init__(

@@ -121,7 +121,7 @@ class PageJudge:
 
     :param key: digest of the page's key.
     :param oldest: what was stored before it, in seconds since 1970, has expired.
-    :param is_gone: is a run dead? Then its pages are there no more.
+    :param is_gone: returns whether a run is dead. Then its pages are there no more.
     :param judging: held while a site's boilerplate is asked, which only one thread may do.
     :param bodies: of pages that were read quickly.
     """

@@ -210,7 +210,7 @@ def store_error(
 ) -> StoreError:
     """Return what an error of the client means.
 
-    :param has_answered: did the server ever answer? If not, the address may be wrong.
+    :param has_answered: whether the server has ever answered. If not, the address may be wrong.
     """
     error = _reason(error, address, client, has_answered=has_answered)
     causes = list(_causes(error))

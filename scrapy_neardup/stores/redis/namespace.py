@@ -50,7 +50,7 @@ class RedisNamespace:
 
     :param lease: see :class:`LeaseRegistry`.
     :ivar whole: the keys of the part of all sites.
-    :ivar is_by_site: has each site's pages keys of their own?
+    :ivar is_by_site: whether the pages of each site have keys of their own.
     :ivar secret: key of the sketches. Like ``is_by_site`` it is known from :meth:`enter` on.
     """
 
@@ -242,7 +242,7 @@ class LeaseRegistry:
     def close(self, *, is_done: bool) -> None:
         """Give the lease up.
 
-        :param is_done: is there nothing that the next run has to let go of?
+        :param is_done: whether there is nothing that the next run has to release.
         """
         self.stop()
         if is_done:

@@ -1,4 +1,4 @@
-"""What this process has reserved in Redis, and what it committed there that is not confirmed."""
+"""Keeps what this process has reserved in Redis, and what it committed without confirmation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Reservation:
     """A reserved page.
 
     :ivar token: of the attempt that reserved it.
-    :ivar has_body: was it read quickly only, so that its body may be kept?
+    :ivar has_body: whether it was read quickly only, so that its body may be kept.
     """
 
     pages: RedisPages

@@ -23,7 +23,7 @@ def array(hashes):
 
 @pytest.fixture(params=[1 << 10, 16])
 def long(request):
-    """Has buckets grow in place from so many bytes on, one of them soon."""
+    """Make buckets grow in place from so many bytes on, which some reach soon."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(postings, "_LONG", request.param)
         yield

@@ -77,7 +77,7 @@ def test_an_index_finds_what_brute_force_finds(written, steps, text):
 
 @pytest.fixture(params=[4096, 0])
 def left(request):
-    """Has the postings of removed values swept when so many are left, or most are."""
+    """Sweep the postings of removed values when so many are left, or most are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keys, "_LEFT", request.param)
         yield

@@ -81,7 +81,7 @@ class World:
 
 
 def all_processed(learner: Learner) -> None:
-    """Do all that follows from changes of rules, which a crawl does bit by bit."""
+    """Process all that follows from changes of rules, which a crawl does bit by bit."""
     while learner.process_pending(100):
         pass
 
@@ -871,7 +871,7 @@ def test_what_cannot_be_packed_is_left_out():
 
 
 def sizes(learner: Learner) -> int:
-    """How many things are kept of all sites together."""
+    """Return the number of things that are kept of all sites together."""
     return sum(
         len(site.urls.visited)
         + len(site.urls.skipped)
