@@ -15,7 +15,7 @@ from lxml.html import HtmlElement
 
 from .content import Content, Stated, line_text
 from .lines_beside import line_beside
-from .told_lines import is_passage, told, told_within
+from .stable_lines import is_passage, stable_text, stable_text_within
 
 #: Names of what a ware may have several of, in classes and names of its list of choices.
 _OF_CHOICE = re.compile(
@@ -55,14 +55,14 @@ def _told(texts: Sequence[str]) -> str | None:
     if not any(map(str.isalpha, line)):
         return line
     if not is_passage(line):
-        return told(line)
+        return stable_text(line)
     # A long list is no passage: what is asked of a line is asked of each choice.
     said = (_told_in(text) if any(map(str.isalpha, text)) else text for text in texts)
     return " ".join(filter(None, said)) or None
 
 
 def _told_in(text: str) -> str | None:
-    return told_within(text) if is_passage(text) else told(text)
+    return stable_text_within(text) if is_passage(text) else stable_text(text)
 
 
 def _named_list(element: HtmlElement) -> tuple[HtmlElement, str] | None:

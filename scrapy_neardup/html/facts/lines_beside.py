@@ -23,8 +23,8 @@ from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, l
 from .labels import date_of_event
 from .lines_above import is_date_of_page
 from .names import names_of
+from .stable_lines import is_level, is_passage, stable_text, stable_text_within, symbols
 from .table_rows import Row
-from .told_lines import is_level, is_passage, symbols, told, told_within
 
 #: Tells whether the main text has a line, which stands in the content or not.
 IsInText = Callable[[str, bool], bool]
@@ -190,13 +190,13 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
 def _told(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
     """Return what a line of an element says in each copy of a page, if anything."""
     if is_within and is_passage(line):
-        return told_within(line)
+        return stable_text_within(line)
     is_number = any(map(str.isdigit, line)) and not any(map(str.isalpha, line))
     # "Free" may stand in the place of a price, and a picture in that of its currency.
     if (is_number or prices_in(line)) and _is_for(element, _OF_PRICE):
         return line
     is_told = is_number and (_is_for(element, _OF_NUMBER) or _is_behind_icon(element))
-    return line if is_told else told(line)
+    return line if is_told else stable_text(line)
 
 
 def line_beside(element: HtmlElement, label: str, value: str, *, is_minor: bool = False) -> Stated:

@@ -21,7 +21,7 @@ from .lines_beside import (
     line_beside,
     names_of_line,
 )
-from .told_lines import told
+from .stable_lines import stable_text
 
 #: Links that are looked at, and elements around each of which one may be an entry of a list.
 _MAX_LINKS, _MAX_AROUND = 2000, 5
@@ -77,4 +77,4 @@ def _told(entry: HtmlElement, link: HtmlElement) -> str | None:
     if text is None or len(text) > MAX_LINE:
         # Words in a sentence may lead on, too.
         text = None if has_own_text(cast("HtmlElement", link.getparent())) else line_text(link)
-    return told(text) if text and len(text) <= 2 * MAX_LINE else None
+    return stable_text(text) if text and len(text) <= 2 * MAX_LINE else None

@@ -44,8 +44,8 @@ from .linked_lists import linked_lists
 from .pictures import pictures
 from .prices import prices
 from .side_columns import own_boxes
+from .stable_lines import stable_text_behind
 from .table_rows import table_rows
-from .told_lines import told_behind
 
 _LABEL_ENDS = ":： "
 #: A line that is longer behind its label, or has another one there, is a sentence or several facts.
@@ -274,5 +274,5 @@ def _field(element: HtmlElement, label: str, stated: str, *, is_around: bool) ->
     if value is not None:
         fact = Fact(label, value, is_field=True, is_around=is_around)
         yield Stated(element, label, stated, fact, has_place=True)
-    elif (value := told_behind(label, stated)) is not None:
+    elif (value := stable_text_behind(label, stated)) is not None:
         yield line_beside(element, label, value)

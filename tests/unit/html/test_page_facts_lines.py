@@ -11,7 +11,7 @@ import pytest
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
 from scrapy_neardup.html.facts.labels import has_byline, is_dated_byline, telling_value
-from scrapy_neardup.html.facts.told_lines import told_within
+from scrapy_neardup.html.facts.stable_lines import stable_text_within
 from scrapy_neardup.signatures.facts import MAX_LINES, fields_differ
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.stores import MemoryStore
@@ -290,4 +290,4 @@ def test_words_of_such_times_alone_are_none(text):
     ],
 )
 def test_marks_are_parts_of_words(one, other):
-    assert told_within(one) != told_within(other)
+    assert stable_text_within(one) != stable_text_within(other)

@@ -1,4 +1,4 @@
-"""Knows what a short line says that is the same in each copy of a page.
+"""Reduces a short line to what is the same in each copy of a page.
 
 Copies differ in counters, in the dates and times of a visit, and in what greets visitors.
 """
@@ -74,8 +74,8 @@ _GREETING = re.compile(
 
 # Lines of menus and side bars recur on the pages of a site.
 @lru_cache(maxsize=4096)
-def told(line: str) -> str | None:
-    """Return what a line says that is the same in each copy of a page, if anything."""
+def stable_text(line: str) -> str | None:
+    """Return the part of a line that is the same in each copy of a page, if there is one."""
     if _PHONE.fullmatch(line):
         return line
     if is_passage(line) or is_from_now(line) or _GREETING.match(line):
@@ -96,7 +96,7 @@ def told(line: str) -> str | None:
 
 
 def symbols(line: str) -> str | None:
-    """Return the symbols of a line that says nothing else, as ``★★★`` or ``€€``, or its share."""
+    """Return a line that is only symbols, as ``★★★`` or ``€€``, or a number such as ``12 %``."""
     if _SHARE.fullmatch(line):
         return line
     if line.isascii() and "$" not in line:
@@ -106,21 +106,21 @@ def symbols(line: str) -> str | None:
 
 
 def is_level(line: str) -> bool:
-    """Are signs of a currency all that a line says, as of a level of prices: ``€€``?
+    """Return whether a line is only signs of a currency, as a level of prices is: ``€€``.
 
-    Unlike other symbols they are no values of a main text.
+    Unlike other symbols, they are no values of a main text.
     """
     return len(line) <= _MAX_LEVEL and _LEVEL.fullmatch(line) is not None
 
 
 def is_passage(line: str) -> bool:
-    """Is a line a sentence, or longer than those that say something beside a text?"""
+    """Return whether a line is a sentence, or longer than lines that state something of a page."""
     is_sentence = line.endswith(_SENTENCE_ENDS) and not _ABBREVIATION.search(line)
     return len(line) > MAX_LINE or (is_sentence and n_columns(line) > _MAX_SENTENCE)
 
 
-def told_within(passage: str) -> str | None:
-    """Return what a passage between heading and end of a text says in each copy of the page."""
+def stable_text_within(passage: str) -> str | None:
+    """Return the words of a passage, within the content, that are the same in each copy."""
     if _GREETING.match(passage) or _COPYRIGHT.search(passage):
         return None
     words = _TOKEN.findall(normalize(_TIME.sub(_fixed, passage)))
@@ -133,8 +133,8 @@ def told_within(passage: str) -> str | None:
     return " ".join(kept) or None
 
 
-def told_behind(label: str, value: str) -> str | None:
-    """Return what a value behind a label says that is the same in each copy of a page."""
+def stable_text_behind(label: str, value: str) -> str | None:
+    """Return the part of a value behind a label that is the same in each copy of a page."""
     if not any(map(str.isalpha, label)) or _counts(label, value):
         return None
     if is_byline(label) and date_of_event(value) is not None:
@@ -143,11 +143,11 @@ def told_behind(label: str, value: str) -> str | None:
         return None
     if any(map(str.isdigit, value)) and not any(map(str.isalpha, value)) and not has_date(value):
         return value
-    return told(value)
+    return stable_text(value)
 
 
 def _counts(label: str, value: str) -> bool:
-    """Is a value that of a counter, by its label? A value without numbers seldom is."""
+    """Return whether a value is that of a counter, by its label; one without numbers seldom is."""
     if not names_only_a_counter(label):
         return False
     return any(map(str.isdigit, value)) or is_label_of_counter(label.rstrip(" :："), value)
