@@ -36,20 +36,21 @@ _INLINE = (
     "span, b, strong, em, i, font, code, u, sup, sub, mark, abbr, small, ins, q, cite, kbd, samp, "
     "var, time, label, big, tt, acronym, dfn, bdi, bdo, wbr, s, data"
 )
-#: Characters of a text in which a link is part of a sentence, whatever element that stands in.
+#: A link is part of a sentence if the text before or after it has at least so many characters.
 _MIN_TEXT = 16
-#: On a page with more tags they do: to take out nested elements costs the square of their depth.
+#: On a page with more tags than this, inline elements end passages too: to unwrap nested elements
+#: takes time quadratic in their depth.
 _MAX_JOINED = 10_000
 #: Between two text nodes: a character that no repaired page contains.
 _BREAK = "\x1f"
-#: Passages end at elements, for which this stands, and at the ends of sentences, not where a line
-#: of the source is wrapped.
+#: Ends a passage; stands for the ends of elements and sentences. Line breaks of the source end no
+#: passage.
 _END = ";"
 _ENDS_OF_SENTENCES = (". ", "。", "!", "?", "؟", "۔", "।", "։", "።", "။", "។")
 _MIN_CHARS = 4
-#: The parser's time grows with the depth of elements times the tags in them, so pages of more tags
-#: than those that are joined must not nest deeply. A page may have so many times its limit of start
-#: tags in all: the limit does not count end tags.
+#: Bound of all tags as a multiple of ``limits.tags``, which does not count end tags. The parser's
+#: time grows with depth times tags, so pages of more than _MAX_JOINED tags must not nest deeply
+#: either.
 _MAX_MARKUP = 4
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 #: Elements that are never within another one of their name, unless others stand between them.
@@ -57,8 +58,8 @@ _UNNESTED = frozenset(
     "area base br col embed hr img input link meta param source track wbr html head body p li dd "
     "dt tr td th tbody thead tfoot colgroup caption option optgroup rt rp".split()
 )
-#: References that are shorter, in UTF-8, than what they stand for: the parser writes it in place of
-#: them, and beyond the end of its memory.
+#: Character references that are shorter in UTF-8 than their characters. The parser replaces
+#: references in place and would write beyond its buffer, so these are replaced before.
 _LONGER = {
     f"&{name}": value for name, value in html5.items() if len(value.encode()) > len(name) + 1
 }
@@ -125,9 +126,9 @@ def _may_take_long(html: str, limits: PageLimits) -> bool:
 
 
 def _may_nest(html: str, depth: int) -> bool:
-    """Return whether more elements than this may be within each other.
+    """Return whether elements may be nested deeper than ``depth``.
 
-    Only end tags of elements that are open count: others end none.
+    An end tag counts only if an element of its name is open.
     """
     n_open: Counter[str] = Counter()
     for tag in _TAG.finditer(html):
@@ -155,14 +156,14 @@ def _parsing() -> Iterator[None]:
 
 def _title(tree: LexborHTMLParser) -> str:
     title = tree.css_first("title")
-    if title is not None and _is_of_image(title):
+    if title is not None and _is_svg_title(title):
         # To find all of them takes much longer.
-        title = next((each for each in tree.css("title") if not _is_of_image(each)), None)
+        title = next((each for each in tree.css("title") if not _is_svg_title(each)), None)
     return "" if title is None else " ".join(title.text().split())
 
 
-def _is_of_image(title: LexborNode) -> bool:
-    """Is it the title of an SVG image?"""
+def _is_svg_title(title: LexborNode) -> bool:
+    """Return whether a title is that of an SVG image."""
     return title.parent is not None and title.parent.tag == "svg"
 
 
@@ -179,13 +180,13 @@ def _join_inline_text(tree: LexborHTMLParser) -> None:
     for element in tree.css(_INLINE):
         element.unwrap()
     for link in tree.css("a"):
-        if _is_of_text(link.prev) or _is_of_text(link.next):
+        if _is_sentence_text(link.prev) or _is_sentence_text(link.next):
             link.unwrap()
     tree.merge_text_nodes()
 
 
-def _is_of_text(node: LexborNode | None) -> bool:
-    """Is a node beside a link text that the link stands in, not a mark between links?"""
+def _is_sentence_text(node: LexborNode | None) -> bool:
+    """Return whether a node beside a link is the text of a sentence, not a mark between links."""
     return node is not None and node.tag == "-text" and len(node.text().strip()) >= _MIN_TEXT
 
 
@@ -195,14 +196,14 @@ def _main_part(tree: LexborHTMLParser) -> str:
     linked = _text(tree)
     tree.strip_tags(["a"])
     unlinked = _text(tree)
-    return unlinked if _has_so_many(unlinked, _MIN_UNLINKED) else linked
+    return unlinked if _has_at_least(unlinked, _MIN_UNLINKED) else linked
 
 
-def _has_so_many(text: str, characters: int) -> bool:
-    """Return whether a text has so many characters that are no white space."""
-    # The beginning of most texts has.
-    beginning = "".join(text[: 4 * characters].split())
-    return len(beginning) >= characters or len("".join(text.split())) >= characters
+def _has_at_least(text: str, n_characters: int) -> bool:
+    """Return whether a text has at least so many characters that are no white space."""
+    # The beginning of most texts has enough, and is split faster.
+    beginning = "".join(text[: 4 * n_characters].split())
+    return len(beginning) >= n_characters or len("".join(text.split())) >= n_characters
 
 
 def _text(tree: LexborHTMLParser) -> str:

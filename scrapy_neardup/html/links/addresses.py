@@ -96,7 +96,7 @@ _TRANSFORMED = re.compile(
     re.I,
 )
 _SIZE_PARAMETER = re.compile(r"w|h|width|height|dpr|quality|resize", re.I)
-#: Beside one of these.
+#: Parameters of quality and fit, which say nothing alone but are settings beside a size.
 _FIT, _MAX_FIT = re.compile(r"q|fit", re.I), 8
 _SIZE_VALUE = re.compile(r"\d{2,5}(?:\.\d{1,4})?(?:(?:,|%2c|x)\d{2,5})?", re.I | re.A)
 #: Volatile in a file's address; a player's ``v`` may name the film.
