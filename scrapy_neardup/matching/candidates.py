@@ -163,7 +163,7 @@ def find_original(
     rule: Rule,
     boilerplates: Boilerplates,
     *,
-    is_open: npt.NDArray[np.bool_],
+    is_reserved: npt.NDArray[np.bool_],
 ) -> Found:
     """Find the page's original among stored pages, then claimed ones, then pages of links only.
 
@@ -171,7 +171,7 @@ def find_original(
     The verdict only names it (``Verdict.links_seen_at``).
 
     :param near: all pages that the index has near the page's fingerprint.
-    :param is_open: which of them have a claim that is not yet resolved; shape ``(n,)``.
+    :param is_reserved: which of them are reserved and not yet committed; shape ``(n,)``.
     :raises SignatureMismatch: when one of them was made by another recipe.
     """
 
@@ -184,14 +184,14 @@ def find_original(
         return Found(Verdict(kind, page.url, reason))
     items = source.summaries(near.keys)["items"]
     has_items = items != NO_ITEMS
-    verdict, number = judge_by(has_items & ~is_open)
+    verdict, number = judge_by(has_items & ~is_reserved)
     if number is not None:
         return Found(verdict, int(items[near.keys == number][0]))
-    if is_open.any():
-        provisional, number = judge_by(is_open)
+    if is_reserved.any():
+        provisional, number = judge_by(is_reserved)
         if number is not None:
             return Found(provisional, blocker=number)
-    if (links_only := ~has_items & ~is_open).any():
+    if (links_only := ~has_items & ~is_reserved).any():
         seen, number = judge_by(links_only)
         if number is not None:
             verdict = replace(verdict, links_seen_at=seen.duplicate_of)

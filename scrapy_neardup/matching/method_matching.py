@@ -31,7 +31,7 @@ def find_original_by(
     source: SignatureSource,
     rule: Rule,
     *,
-    is_open: npt.NDArray[np.bool_],
+    is_reserved: npt.NDArray[np.bool_],
 ) -> Found:
     """Find the original as :func:`~scrapy_neardup.matching.candidates.find_original` does.
 
@@ -40,7 +40,7 @@ def find_original_by(
 
     :param near: all pages that the method calls near, as
         :meth:`~scrapy_neardup.methods.index.MethodIndex.near` returns them.
-    :param is_open: which of them have a claim that is not yet resolved; shape ``(n,)``.
+    :param is_reserved: which of them are reserved and not yet committed; shape ``(n,)``.
     """
     if not has_enough(page, method, rule):
         return Found(Verdict("undecided", page.url, Reason.FEW_FEATURES))
@@ -58,11 +58,11 @@ def find_original_by(
         return None
 
     has_items = theirs["items"] != NO_ITEMS
-    if (found := first_of(has_items & ~is_open)) is not None:
+    if (found := first_of(has_items & ~is_reserved)) is not None:
         return Found(found[0], int(theirs["items"][found[1]]))
-    if (found := first_of(is_open)) is not None:
+    if (found := first_of(is_reserved)) is not None:
         return Found(found[0], blocker=near[found[1]].number)
-    if (found := first_of(~has_items & ~is_open)) is not None:
+    if (found := first_of(~has_items & ~is_reserved)) is not None:
         return Found(replace(new, links_seen_at=found[0].duplicate_of))
     return Found(new)
 

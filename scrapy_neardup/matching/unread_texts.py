@@ -1,8 +1,8 @@
-"""Says which pages to read in full before a page is taken for a duplicate.
+"""Chooses the stored pages to read in full before a page is dropped.
 
-What recurs on a site is learned from texts. Where pages are read quickly, those that resemble no
-other are not read in full, so when the first two of a site are compared its boilerplate would be
-unknown: two offers with the same terms below them would resemble each other by these alone.
+A site's boilerplate is learned from the texts of its pages. Lazy extraction does not read pages in
+full that resemble no other page, so when the first two pages of a site are compared, its
+boilerplate is unknown. Two offers could be taken for copies because of the terms below them alone.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from .rule import THIN_FEATURES
 from .site_boilerplate import Boilerplates
 from .verdict import Verdict
 
-#: Texts of a site by which its boilerplate can be told.
+#: Number of texts from which a site's boilerplate can be learned.
 ENOUGH_TEXTS = 8
 
 
 def texts_to_read(page: PageSignature, verdict: Verdict, boilerplates: Boilerplates) -> list[str]:
-    """Return keys of pages whose texts may speak against a verdict; each is returned once.
+    """Return the keys of the pages to read in full before this verdict is final.
 
-    They are of the page's site, and of that of its original where a short text may be a notice.
+    They are pages of the page's site; for a short text, which may be a notice, also of the
+    original's site. Each key is returned once.
     """
     if not verdict.is_duplicate or verdict.duplicate_of is None:
         return []

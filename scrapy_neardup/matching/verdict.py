@@ -17,7 +17,7 @@ Kind = Literal["new", "duplicate", "revisit", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How near two pages with the same content are.
+    """Distance and similarity of two pages with the same content.
 
     :ivar distance: Hamming distance of their fingerprints, 0 to 64; above 11 only when the pages
         are equal. ``None`` when a method compared them.

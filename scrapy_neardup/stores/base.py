@@ -43,8 +43,8 @@ class Claim:
         read in full and completed before it is claimed again.
     :ivar unchanged: the stored signature of this page, if its body is still the same: it takes the
         place of the page's own.
-    :ivar outcome: done when there is one; ``None`` where another process will know it, so that
-        one has to ask again from time to time.
+    :ivar outcome: completed when the blocking page is committed or released; ``None`` if another
+        process decides that, so the claim has to be repeated.
     """
 
     verdict: Verdict
@@ -72,10 +72,10 @@ class Entry:
 
 
 def unchanged_since(before: PageSignature, page: PageSignature) -> PageSignature | None:
-    """Return the stored signature of a page if it holds for it still, because the body is the same.
+    """Return the stored signature of a page, with its present URL, if its body is unchanged.
 
-    It does not if it says less than the page's own one. Nor does that of a page that can no longer
-    be read in full, with which nothing is compared: the page is judged anew.
+    Return ``None`` as well if the stored page was read quickly and this one in full, or if nothing
+    is compared with the stored page any more.
     """
     says_enough = before.is_read or (before.is_comparable and not page.is_read)
     return before.found_at(page.url) if says_enough and page.has_body_of(before) else None
@@ -92,8 +92,8 @@ def require_time(name: str, seconds: int) -> None:
 class ClaimStore(Protocol):
     """Judges pages and records those that were stored.
 
-    A page is claimed when it is met, and committed when one copy of it has been stored: what is
-    marked as seen before that is lost when storing fails.
+    A page is claimed when it arrives, and committed when a copy of it has been stored. If it
+    counted as seen at once, a failure of the storage would lose it.
     """
 
     @property

@@ -56,7 +56,7 @@ class BodyCache:
         self.discard(key)
         # An empty content of the same type: text stays text.
         head = replace(record, content=record.content[:0])
-        size = size_of(key, len(told_head(head)), len(packed))
+        size = size_of(key, len(head_as_json(head)), len(packed))
         # One that is too large by itself must not evict all others first.
         if size <= self._max_bytes and self._write(key, head, packed):
             self._add(key, size)
@@ -133,23 +133,23 @@ class BodyCache:
 def size_of(key: str, n_head: int, n_packed: int) -> int:
     """Return the bytes that a body takes, roughly: its key is kept several times.
 
-    :param n_head: characters of :func:`told_head`.
+    :param n_head: characters of :func:`head_as_json`.
     :param n_packed: bytes of its compressed content.
     """
     return n_packed + 3 * len(key) + n_head + OVERHEAD_BYTES
 
 
-def told_head(record: Record) -> str:
+def head_as_json(record: Record) -> str:
     """Return all of a record but its content, as JSON."""
     is_text = isinstance(record.content, str)
     return json.dumps({**asdict(record), "content": "", _IS_TEXT: is_text})
 
 
-def record_of_head(head: str) -> Record | None:
-    """Return the record of :func:`told_head`, without content; ``None`` if it is damaged."""
+def record_from_head(head: str) -> Record | None:
+    """Return the record of :func:`head_as_json`, without content; ``None`` if it is damaged."""
     try:
-        told = json.loads(head)
-        is_text = told.pop(_IS_TEXT)
-        return Record(**told | {"content": "" if is_text else b""})
+        fields = json.loads(head)
+        is_text = fields.pop(_IS_TEXT)
+        return Record(**fields | {"content": "" if is_text else b""})
     except (ValueError, TypeError, KeyError):
         return None

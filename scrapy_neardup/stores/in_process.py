@@ -44,6 +44,7 @@ class InProcessStore(HintMethods):
 
     is_remote = False
     holds_unread = True
+    #: Whether the store can hold values of methods (``NEARDUP_METHOD``).
     holds_values = False
 
     def __init__(
@@ -69,7 +70,7 @@ class InProcessStore(HintMethods):
 
     @property
     def extraction(self) -> Extraction:
-        """How its pages are read, see ``NEARDUP_EXTRACTION``."""
+        """The way in which its pages are read, see ``NEARDUP_EXTRACTION``."""
         return "lazy" if PASSAGES_PART in self._archive.recipe[1] else "full"
 
     def __len__(self) -> int:
@@ -109,7 +110,7 @@ class InProcessStore(HintMethods):
             if unchanged is not None:
                 signature = unchanged
             elif signature.passages:
-                recorded = self._passages_to_record(signature, rule, known)
+                recorded = self._passages_or_claim(signature, rule, known)
                 if isinstance(recorded, Claim):
                     return recorded
                 signature = replace(signature, passages=recorded.tobytes())
@@ -146,7 +147,7 @@ class InProcessStore(HintMethods):
         with self._lock:
             if (reserved := self._index.table.reserved.get(ticket)) is None:
                 return
-            # May fail, and is done before anything changes: the reservation can still be released.
+            # This may fail, so it comes first: the reservation can then still be released.
             before = self._index.committed(reserved.page.key)
             if before is not None:
                 has_items = self._index.table.items(before[0]) != NO_ITEMS
@@ -325,7 +326,7 @@ class InProcessStore(HintMethods):
         return BodyCache(max_bytes, self._body_evicted)
 
     def _body_evicted(self, key: str) -> None:
-        # A page that cannot be completed now is when its body is next asked for.
+        # If this fails, the page is completed when its body is next requested.
         with suppress(StoreError):
             self.complete(key, None)
 
@@ -335,10 +336,10 @@ class InProcessStore(HintMethods):
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
 
-    def _passages_to_record(
+    def _passages_or_claim(
         self, signature: PageSignature, rule: Rule, known: tuple[int, PageSignature] | None
     ) -> Passages | Claim:
-        """Return the passages to record of a page, or what has to be read before it is claimed."""
+        """Return the passages to record, or a claim that says which pages must be read first."""
         alike = self._index.alike(signature, rule)
         table = self._index.table
         others = [table.page(number) for number in alike.numbers]
@@ -358,8 +359,8 @@ class InProcessStore(HintMethods):
         if known is None:
             return self._judged(signature, rule)
         if (items := self._index.table.items(known[0])) != NO_ITEMS:
-            # A page that is as it was, its address included, stays in its place, unless it may
-            # expire there until its item is stored.
+            # An unchanged page keeps its number, unless a TTL could expire it before its item is
+            # stored.
             renews = known[0] if signature is known[1] and self.ttl is None else None
             ticket = self._index.reserve(signature, renews=renews)
             return Claim(revisit(signature, known[1]), ticket, items=items)
@@ -386,11 +387,11 @@ class InProcessStore(HintMethods):
         if method is not None:
             matches = self._index.near_by_method(signature.value)
             numbers = np.array([match.number for match in matches], np.intp)
-            is_open = table.are_reserved(numbers)
-            return find_original_by(method, signature, matches, table, rule, is_open=is_open)
+            reserved = table.are_reserved(numbers)
+            return find_original_by(method, signature, matches, table, rule, is_reserved=reserved)
         near = self._index.near(signature.fingerprint, rule.max_distance)
-        is_open = table.are_reserved(near.keys)
-        return find_original(signature, near, table, rule, self.boilerplates, is_open=is_open)
+        reserved = table.are_reserved(near.keys)
+        return find_original(signature, near, table, rule, self.boilerplates, is_reserved=reserved)
 
 
 def _blocked_by(reserved: Reservation, verdict: Verdict) -> Claim:

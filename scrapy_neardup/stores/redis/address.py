@@ -39,7 +39,7 @@ _PORTS = {"one": 6379, "cluster": 6379, "sentinel": 26379}
 
 @dataclass(frozen=True)
 class RedisAddress:
-    """Where a Redis is, and as whom to go there.
+    """The address of a Redis, with the user and password for it.
 
     :ivar kind: one server, those that Sentinels name, or a cluster.
     :ivar hosts: of the server, of Sentinels, or of some nodes of the cluster, with their ports.

@@ -1,8 +1,8 @@
 """Keeps the bodies of pages that were read quickly in Redis, for all processes of a namespace.
 
 Each body belongs to one version of a page, by its number: it is never taken for the content of what
-its address held before or holds later. Who reads a page in full leaves the body where it is until
-the page is completed, so nothing is lost when that process dies, or when two do the same.
+its address held before or holds later. The process that reads a page in full leaves the body there
+until the page is completed, so nothing is lost if it dies, or if two processes read the same page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from ...sources.record import Record
-from ..body_cache import OVERHEAD_BYTES, BodyCache, record_of_head, told_head
+from ..body_cache import OVERHEAD_BYTES, BodyCache, head_as_json, record_from_head
 from .connection import RedisConnection, Script
 from .layout import KeySpace
 from .pages import Holder, RedisPages
@@ -78,7 +78,7 @@ class RedisBodyCache(BodyCache):
 
     def put(self, key: str, record: Record, packed: bytes) -> None:
         place = self._claimed.pop(key, None) or self._place_of(key)
-        head = told_head(record).encode()
+        head = head_as_json(record).encode()
         self._put(_field(key, place), _LENGTH.pack(len(head)) + head + packed)
 
     def take(self, key: str) -> Record | None:
@@ -90,7 +90,7 @@ class RedisBodyCache(BodyCache):
         if body is None:
             return None
         content = _LENGTH.size + _LENGTH.unpack_from(body)[0]
-        head = record_of_head(body[_LENGTH.size : content].decode())
+        head = record_from_head(body[_LENGTH.size : content].decode())
         return None if head is None else self._unpacked(head, body[content:])
 
     def keeps(self, key: str) -> bool:
@@ -123,7 +123,7 @@ class RedisBodyCache(BodyCache):
             self._put(place.field, b"")
 
     def forget(self, pages: RedisPages, key: bytes) -> bool:
-        """Forget the page that was committed under a key, and its body. Was there one?"""
+        """Forget the committed page with a key, and its body; return whether there was one."""
         number = pages.known(key)
         is_forgotten = pages.forget(key)
         if is_forgotten and number:

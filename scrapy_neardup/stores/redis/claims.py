@@ -282,7 +282,7 @@ class PageJudge:
             source,
             self.rule,
             self.boilerplates,
-            is_open=~is_settled[alive],
+            is_reserved=~is_settled[alive],
         )
         blocker = b"" if found.blocker is None else packed_number(found.blocker)
         return Judgement(found.verdict, lookup, blocker, found.items)

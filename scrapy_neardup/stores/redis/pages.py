@@ -271,7 +271,7 @@ class RedisPages(PageReader):
         return bool(self._connection.run(_COMPLETE, self._keys, number, before, row, page))
 
     def give_up(self, number: bytes, before: bytes, page: PageSignature) -> None:
-        """Have nothing compared any more with a page that was read quickly.
+        """Exclude a page that was read quickly from all comparisons.
 
         :param before: the page packed, see :meth:`complete`.
         """

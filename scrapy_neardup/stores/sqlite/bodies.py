@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...exceptions import StoreError
 from ...sources.record import Record
-from ..body_cache import BodyCache, record_of_head, size_of, told_head
+from ..body_cache import BodyCache, head_as_json, record_from_head, size_of
 from .file import connected_for_reading
 
 #: Seconds to wait for another crawl that writes to the same file.
@@ -60,7 +60,7 @@ class FileBodyCache(BodyCache):
         self._file.close()
 
     def _write(self, key: str, record: Record, packed: bytes) -> bool:
-        row = (self._namespace, key, told_head(record), packed)
+        row = (self._namespace, key, head_as_json(record), packed)
         try:
             self._file.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?, ?)", row)
         except sqlite3.Error:
@@ -121,7 +121,7 @@ def _body_in(file: sqlite3.Connection, namespace: str, key: str) -> tuple[Record
         found = file.execute(query, (namespace, key)).fetchone()
     except sqlite3.Error:
         return None
-    record = None if found is None else record_of_head(found[0])
+    record = None if found is None else record_from_head(found[0])
     return None if record is None else (record, found[1])
 
 

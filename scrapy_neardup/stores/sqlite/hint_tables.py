@@ -74,7 +74,7 @@ DELETE FROM copies WHERE namespace = :namespace AND digest IN (
 
 _TABLE_NAME = re.compile(r"FROM (\w+)")
 
-#: As SQLite has them.
+#: Rows of known duplicates with signed integers, as SQLite stores them.
 _SIGNED = np.dtype([("digest", "<i8"), ("original", "<i8"), ("content", "<i8"), ("seen_at", "<u4")])
 
 _SIGNED_VISIT, _SIGNED_HISTORY = (
