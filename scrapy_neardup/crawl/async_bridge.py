@@ -40,9 +40,9 @@ async def result_of(future: Future[T]) -> T:
 
 
 class Outcomes(Generic[K, T]):
-    """What is found out about each of some objects, once, however many ask at the same time.
+    """Caches one asynchronous result per object, however many tasks request it at once.
 
-    It is forgotten with the object.
+    A result is forgotten with its object.
     """
 
     def __init__(self) -> None:

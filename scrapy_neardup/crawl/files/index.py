@@ -51,7 +51,7 @@ _MAX_COMPARED = 50
 
 
 class FileRequest(NamedTuple):
-    """What a file was stored for.
+    """The request for which a file was stored.
 
     :ivar asked: the path that ``file_path()`` of the pipeline returned.
     :ivar url: the URL of the request.
@@ -66,7 +66,7 @@ class StoredFile:
     """A file that the store had when it was recorded.
 
     :ivar path: where it is in the store.
-    :ivar request: what it was stored for.
+    :ivar request: the one for which it was stored.
     """
 
     id: int

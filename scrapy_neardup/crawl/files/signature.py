@@ -26,7 +26,7 @@ _BITS = 30
 
 @dataclass(frozen=True, slots=True)
 class FileSignature:
-    """What is known of a file's content.
+    """The signature of a file's content.
 
     :ivar digest: BLAKE2b, 32 bytes.
     :ivar md5: hexadecimal, as the stores of Scrapy tell it.

@@ -168,7 +168,7 @@ class ItemParts:
 
     @property
     def told_apart_by(self) -> tuple[str, ...]:
-        """What came with the request, and tells the item from others of equal pages."""
+        """The values from the request, which tell the item from others of equal pages."""
         return (*self.held, *self.flags)
 
     def told_by(self, *flags: str) -> ItemParts:

@@ -26,7 +26,7 @@ OF_VISITOR = "captcha"
 
 
 class OwnContent(NamedTuple):
-    """What a page has besides its text.
+    """The content of a page besides its text.
 
     :ivar digest: of its media, documents and prices, apart from its address.
     :ivar facts: those of its signature but for lines.
@@ -40,7 +40,7 @@ class OwnContent(NamedTuple):
 
 
 def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnContent | None:
-    """Return what a page has besides its text; ``None`` if it cannot be read."""
+    """Return the content of a page besides its text; ``None`` if it cannot be read."""
     tree = tree_of(record, limits)
     if tree is None:
         return None

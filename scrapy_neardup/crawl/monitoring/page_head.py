@@ -11,7 +11,7 @@ _PICTURES = frozenset("og:image og:image:url og:image:secure_url twitter:image".
 
 
 class PageHead(NamedTuple):
-    """What a head declares.
+    """The declarations in the head of a page.
 
     :ivar canonical: absolute URL; ``None`` where there is none, or there are several.
     :ivar pictures: addresses of pictures, as they are written.

@@ -55,7 +55,7 @@ _TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
 
 
 class _Arrival(NamedTuple):
-    """What was known of a page when it came.
+    """The findings on a page when it arrived.
 
     :ivar n_answers: number of answers that it was compared with.
     """
@@ -333,7 +333,7 @@ class Soft404Detector:
         for visit in _of_section(self._recent, host, section, others=True):
             outline = await self._outline(visit.record)
             if outline is not None and template.differs_from(outline):
-                host.with_reference.add(section)
+                host.sections_with_content.add(section)
                 break
         n_bytes = max(len(response.body) for _, response in shown)
         host.answers.append(Answer(section, template, n_bytes))

@@ -102,8 +102,8 @@ class Answer(NamedTuple):
     n_bytes: int
 
 
-class Asking(NamedTuple):
-    """A host is being asked for a section.
+class PendingProbe(NamedTuple):
+    """A probe of a section whose answer has not arrived.
 
     :ivar began: when, by the monotonic clock.
     :ivar outcome: done as soon as its pages can be compared with the answers, or there are none.
@@ -128,7 +128,7 @@ class Host:
     :ivar asked: sections that were asked.
     :ivar asking: those of them that have not answered.
     :ivar being_read: URLs of pages that came, and are not judged.
-    :ivar with_reference: sections of which a page has shown something else than the answer.
+    :ivar sections_with_content: those of which a page has shown something else than the answer.
     """
 
     name: str
@@ -142,9 +142,9 @@ class Host:
     early: list[Visit] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
     asked: set[Section] = field(default_factory=set)
-    asking: dict[Section, Asking] = field(default_factory=dict)
+    asking: dict[Section, PendingProbe] = field(default_factory=dict)
     being_read: set[str] = field(default_factory=set)
-    with_reference: set[Section] = field(default_factory=set)
+    sections_with_content: set[Section] = field(default_factory=set)
     _titles: dict[tuple[Section, str], str] = field(default_factory=dict)
     _named: dict[tuple[Section, str], deque[tuple[str, Sketch]]] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
@@ -168,9 +168,9 @@ class Host:
     def begin_asking(self, section: Section) -> None:
         """Note that it is asked for an address of a section."""
         self.asked.add(section)
-        self.asking[section] = Asking(monotonic(), Future())
+        self.asking[section] = PendingProbe(monotonic(), Future())
 
-    def asking_of(self, section: Section) -> Asking | None:
+    def asking_of(self, section: Section) -> PendingProbe | None:
         """Return what pages of a section may wait for: at first the answer of the host."""
         if self.is_asking:
             return next(iter(self.asking.values()), None)
@@ -216,7 +216,7 @@ class Host:
         fitting = [a for a in self.answers if a.template.fits(outline, url)]
         for answer in self.answers:
             if answer.template.differs_from(outline):
-                self.with_reference.add(answer.section)
+                self.sections_with_content.add(answer.section)
         if is_front_page(url) and not urlsplit(url).query:
             self._front_fits = bool(fitting)
         if not fitting and len(self._others) < _MAX_COUNTED:
@@ -240,7 +240,7 @@ class Host:
         Some sites show one of their pages for any address.
         """
         section, template = answer.section, answer.template
-        if template.is_shell or (template.says_missing and section in self.with_reference):
+        if template.is_shell or (template.says_missing and section in self.sections_with_content):
             return False
         key = page_key(visit.requested)
         return self._first_shown.setdefault(section, key) == key
@@ -327,7 +327,7 @@ class Host:
             if is_list(url) and not template.says_missing:
                 return False
         needs_reference = template.has_gaps if template.is_shell else template.varies
-        if needs_reference and answer.section not in self.with_reference:
+        if needs_reference and answer.section not in self.sections_with_content:
             return False
         if template.is_shell:
             if len(self._shells) < _MAX_COUNTED:

@@ -40,12 +40,12 @@ class Soft404Log:
     def soft(self, host: str, answer: ProbeAnswer) -> None:
         """Log that a host answers as if a missing page were there."""
         done = "dropped" if self._policy.drops_soft_404s else "kept and counted"
-        logger.info("%s", on_one_line(_SOFT % (host, answer.url, answer.told, done)))
+        logger.info("%s", on_one_line(_SOFT % (host, answer.url, answer.description, done)))
 
     def unclear(self, host: str, answer: ProbeAnswer) -> None:
         """Warn that the answers of a host cannot be told from its pages."""
-        told = map(on_one_line, (host, answer.url, answer.told))
-        self._stats.warn_once(f"unclear answers of {host}", _UNCLEAR, *told)
+        words = map(on_one_line, (host, answer.url, answer.description))
+        self._stats.warn_once(f"unclear answers of {host}", _UNCLEAR, *words)
 
     def failed(self, host: str, error: BaseException) -> None:
         """Log that a host gave no answer, or that it may not be asked."""

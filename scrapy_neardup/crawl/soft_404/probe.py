@@ -60,7 +60,7 @@ class ProbeAnswer(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it says: ``"honest"``, ``"soft"`` or ``"failed"``, that is nothing."""
+        """The kind: ``"honest"``, ``"soft"``, or ``"failed"``, which says nothing of the site."""
         if self.response is None or why_not_judged(self.response) is None:
             return "soft"
         if 300 <= self.response.status < 500 and self.response.status not in _BUSY:
@@ -68,8 +68,8 @@ class ProbeAnswer(NamedTuple):
         return "failed"
 
     @property
-    def told(self) -> str:
-        """What it was, in words."""
+    def description(self) -> str:
+        """The answer in words, for log lines."""
         if self.moved_to is not None:
             return f"redirects to <{self.moved_to}>"
         assert self.response is not None
