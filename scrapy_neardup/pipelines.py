@@ -151,7 +151,7 @@ class NearDupPipeline:
 
 
 class NearDupFileInfo(FileInfo, total=False):
-    """What an item says of a file: Scrapy's keys, and these.
+    """An item's entry for a file: Scrapy's keys, and these.
 
     :ivar duplicate_of: path of the equal file that is stored instead of this one.
     :ivar near_duplicate_of: path of another stored file that is nearly equal.

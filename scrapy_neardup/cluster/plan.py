@@ -1,4 +1,4 @@
-"""What all tasks of a run have to know."""
+"""The plan of a run, which all its tasks know."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CROWDED = 1000
 
 @dataclass(frozen=True)
 class Plan:
-    """See the module.
+    """The settings and sizes that all tasks of a run share.
 
     :ivar rule: decides which pages are copies.
     :ivar signer: arguments of the :class:`~scrapy_neardup.signatures.signer.Signer`.

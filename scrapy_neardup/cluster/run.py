@@ -40,7 +40,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass
 class StageFigures:
-    """What a stage has taken.
+    """Time and space that a stage has taken.
 
     :ivar core_seconds: processor time of all its tasks.
     :ivar rows: which it wrote for the next one.
@@ -106,7 +106,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is cut into tasks.
+    """Options that say into which tasks a run is cut.
 
     :ivar partitions: parts that rows are sorted into; by the number of pages unless given.
     :ivar passes: times that keys are made and compared, a part of them each time: more take less

@@ -125,7 +125,7 @@ class _Page:
 
     @property
     def latest(self) -> int:
-        """When it changed, or was first found to lead to where it leads now."""
+        """The time when it changed, or was first found to lead to where it leads now."""
         return max(self.changed_at, self.moved_at)
 
     def row(self) -> dict[str, Any]:

@@ -52,7 +52,7 @@ from .support.store_address import (
 )
 from .support.verdicts import VerdictCounter, is_of_scan
 
-#: What ``list`` adds to a page of which something is not true.
+#: Notes that ``list`` appends to a page, by the field that is false.
 _NOTES = {"confirmed": "unconfirmed", "has_items": "links only", "read_in_full": "read quickly"}
 
 

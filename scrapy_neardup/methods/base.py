@@ -1,4 +1,4 @@
-"""What a method of near-duplicate detection has to offer."""
+"""The interface of a method of near-duplicate detection."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Method(ABC):
 
     @property
     def requirement(self) -> str:
-        """What near-duplicates must reach, in the method's own terms."""
+        """The least that near-duplicates must reach, in the method's own terms."""
         return f"at least {self.min_similarity:g}"
 
     def is_near(self, new: bytes, known: bytes) -> bool:

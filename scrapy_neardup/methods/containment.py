@@ -33,7 +33,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Containment(NamedTuple):
-    """How much of one content is in another.
+    """The share of one content that is in another.
 
     :ivar key: of the known content.
     :ivar share: 0 to 1, of the contained one.

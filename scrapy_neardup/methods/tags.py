@@ -18,7 +18,7 @@ _COUNT = np.dtype("<u4")
 
 @dataclass(frozen=True, kw_only=True)
 class Tags(Method):
-    """How often each of 16 patterns of 8 bits stands in a file, at any bit.
+    """Counts 16 patterns of 8 bits in a file, at any bit.
 
     The similarity is one less the sum of the differences divided by the sum of the greater counts.
     The report's abstract describes counts of tags and a key to sort by; which tags it takes, and

@@ -32,7 +32,7 @@ VERSION = "quick-sketch-1"
 
 
 class Overlap(NamedTuple):
-    """What two texts have in common, estimated.
+    """The estimated overlap of two texts.
 
     :ivar resemblance: shared shingles as a part of those of both, 0.0 to 1.0.
     :ivar containment: the same as a part of those of the shorter text, 0.0 to 1.0.

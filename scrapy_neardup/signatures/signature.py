@@ -160,7 +160,7 @@ class PageSignature:
 
     @property
     def n_values(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return len(self.values) // CODE.itemsize
 
     def equals(self, other: PageSignature) -> bool:

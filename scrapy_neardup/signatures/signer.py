@@ -285,7 +285,7 @@ class Signer:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """What splits normalised text into tokens."""
+        """The tokenizer, which splits normalised text."""
         return self._tokenize
 
     def tokens(self, text: str) -> list[str]:

@@ -20,7 +20,7 @@ MAX_COUNTED = 300
 #: Trials of earlier crawls that count at most; of more, the share is kept.
 MAX_BEFORE = 10 * MAX_COUNTED
 MAX_HINTS = 30
-#: Of the bounds.
+#: Confidence level of the bounds on shares.
 CONFIDENCE = 0.95
 _ROUNDING = 1e-9
 

@@ -32,7 +32,7 @@ MAX_PARTS = 40
 #: Any segment may be left out at so many places, counted from the first, and at the last.
 _PLACES = 5
 
-#: Of the digests.
+#: Digests are computed modulo 2**64.
 MASK = 2**64 - 1
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -1,4 +1,4 @@
-"""What the rule, or a method, says of a pair, as stages pass it on."""
+"""Verdicts of the rule or a method on pairs, as stages pass them on."""
 
 from __future__ import annotations
 

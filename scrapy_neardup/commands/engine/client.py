@@ -99,7 +99,7 @@ def _started(workers: int, limits: Limits) -> Iterator[Any]:
     # A share of the memory for each worker, in which the process that reads pages has its own.
     share = MEMORY_LIMIT // workers
     with ExitStack() as stack:
-        with _deaf_to_interrupts():
+        with _interrupts_blocked():
             local = _cluster(
                 cluster_of,
                 n_workers=workers,
@@ -120,10 +120,10 @@ def _cluster(cluster_of: Any, **arguments: Any) -> Any:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Keep from what is started here, and from what that starts, the interrupts of a terminal.
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C in the processes that are started here; this process ends the cluster.
 
-    The cluster is ended by this process; workers would say on their own that they are interrupted.
+    Workers would each report that they were interrupted.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

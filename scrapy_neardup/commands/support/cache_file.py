@@ -37,7 +37,7 @@ COMMIT;
 
 
 class Entry(NamedTuple):
-    """What is kept under a key.
+    """An entry of the cache: a value under its key.
 
     :ivar table: signatures and texts lie apart, so that who looks for signatures only does not
         have to read past the texts.

@@ -113,7 +113,7 @@ class Keys:
 
 
 class _Kept(Protocol[T_co]):
-    """How the results of a job are kept.
+    """Keeps the results of a job in a cache, and finds them there.
 
     :ivar job: what workers do instead of the job, to know all that is kept.
     """

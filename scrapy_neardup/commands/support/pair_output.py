@@ -110,7 +110,7 @@ def open_outputs(options: argparse.Namespace, opened: Opener = open_rows) -> Ite
 
 @dataclass
 class Figures:
-    """What a run has found.
+    """The counts of a run.
 
     :ivar pages: that were compared, ``remembered`` ones of a store among them.
     :ivar replaced: pages of which a later one has the address.

@@ -184,7 +184,7 @@ class _WarcFile:
 
     @property
     def summary(self) -> str:
-        """What was written."""
+        """The numbers of records that were written, in words."""
         return (
             f"{quantity(self._n_whole, 'page')} whole, {self._n_equal} of equal bytes as revisit "
             f"records, {quantity(self._n_near, 'near-duplicate')} as metadata records"
