@@ -74,7 +74,7 @@ def _redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisSer
 
 @pytest.fixture
 def afterwards() -> Iterator[ExitStack]:
-    """What is to be done after the test."""
+    """A stack of calls that are made after the test."""
     with ExitStack() as stack:
         yield stack
 

@@ -22,7 +22,7 @@ _Pairs = npt.NDArray[np.int64]
 
 @dataclass
 class Checked:
-    """What was found of what was planted.
+    """Counts of planted pairs and clusters, and of those that were found.
 
     :ivar planted: pairs of one cluster that the rule accepts by distance and similarity.
     :ivar found: of these.

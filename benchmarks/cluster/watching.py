@@ -34,7 +34,7 @@ def opened_files() -> int:
 
 @dataclass
 class StageWatched:
-    """What was seen of a stage.
+    """Measurements of a stage.
 
     :ivar seconds: by the clock.
     :ivar opened: files that its tasks opened to read.

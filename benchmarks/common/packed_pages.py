@@ -1,4 +1,4 @@
-"""How a packed signature begins, so that many can be made at once."""
+"""The layout of a packed signature up to its values, so that many can be made at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lazy extraction gains: one crawl without the add-on, with full and with lazy extraction.
+"""Compares crawls without the add-on, with full extraction and with lazy extraction.
 
 Pages are served and crawled as by overhead.py, the kinds of crawl in turn. Without stored pages,
 made-up ones are crawled none of which resembles another; ``--none-alike`` chooses such pages of the

@@ -89,7 +89,7 @@ class Corpus:
 
     @cached_property
     def close_readings(self) -> dict[Pair, str]:
-        """What two close readers called a pair, ``"unclear"`` if they disagreed."""
+        """The label that two close readers gave each pair, ``"unclear"`` if they disagreed."""
         return {
             pair: row["first"] if row["first"] == row["second"] else "unclear"
             for pair, row in self._read(CLOSE_READINGS)

@@ -38,7 +38,7 @@ _SITE_PAGES = 50
 
 
 class Figures(NamedTuple):
-    """What a store of so many pages takes.
+    """Space and time that a store of so many pages takes.
 
     :ivar resident: bytes that the process, or the Redis, grew by.
     :ivar of_bodies: bytes of the kept bodies, by the count that the bound holds for.

@@ -280,7 +280,7 @@ def test_a_hostile_page_is_shown_and_runs_nothing(chrome, tmp_path, said):
 
 
 def visible(text: str) -> str:
-    """What the page writes for signs that mislead the eye."""
+    """Return a text with the escapes that the page writes for signs that mislead the eye."""
     for sign in "\u202e\u2066\u2028\ud83d":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

@@ -1,4 +1,4 @@
-"""What a run does with files that are not as it left them, and with workers that are elsewhere."""
+"""Runs meet files that are not as they left them, and workers that are elsewhere."""
 
 from __future__ import annotations
 

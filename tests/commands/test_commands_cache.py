@@ -105,7 +105,7 @@ def found_and_read(stderr: str) -> tuple[int, int]:
 
 
 def counts(folder: Path) -> tuple[int, int]:
-    """How many pages the last scan found in the cache, and how many it read."""
+    """Return how many pages the last scan found in the cache, and how many it read."""
     return found_and_read((folder / "stderr").read_text())
 
 

@@ -1,4 +1,4 @@
-"""How commands end: what stays of the output, versions, hints, and the lines of long runs."""
+"""Commands at their ends: what stays of the output, versions, hints, lines of long runs."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def written(folder: Path) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def expected(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """What one process writes."""
+    """The outputs that one process writes."""
     folder = tmp_path_factory.mktemp("expected")
     done = warm.run([*PAIRS[1:], pages, *outputs_in(folder), *TOUCHY], folder=ROOT)
     assert done.returncode == 0

@@ -118,7 +118,7 @@ def texts(*given: str) -> list[Record]:
 
 @pytest.fixture
 def given_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many pages workers were given, each time that it was more than one."""
+    """The numbers of pages that workers were given at once, if more than one."""
     numbers: list[int] = []
     together = Supervisor._do_together
 

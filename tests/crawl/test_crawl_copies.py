@@ -1,4 +1,4 @@
-"""What a crawl records of the copies that it drops."""
+"""Records of a crawl about the copies that it drops."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def crawl(
 
 
 def files(done: Crawl) -> dict[str, dict[str, Any]]:
-    """What the items say of their files, by path of the URL."""
+    """Return the entries of the items for their files, by path of the URL."""
     return {item["path"]: item["files"][0] for item in done.items if item["files"]}
 
 

@@ -16,7 +16,7 @@ CONTENTS = [b"%d " % n + random.Random(n).randbytes(20 if n % 2 else 3000) for n
 
 
 class Expectations:
-    """Which files must be on disk: those that Scrapy would still have.
+    """The files that must be on disk: those that Scrapy would still have.
 
     Scrapy stores the file of each URL at the path that ``file_path()`` returns, so it has one until
     another content is written to that path.

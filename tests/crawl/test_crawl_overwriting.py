@@ -39,7 +39,7 @@ def in_feed(path: Path) -> list[str]:
 
 
 def on_disk(job: Path) -> list[int]:
-    """How many pages of a job were known to be on disk, at each look."""
+    """Return the numbers of pages of a job that were known to be on disk, at each look."""
     journal = job / "neardup.stored"
     lines = journal.read_bytes().splitlines() if journal.exists() else []
     return [int(line) for line in lines if line.isdigit() and line != b"0"]

@@ -44,7 +44,7 @@ def _ware(label: str, held: str, sentence: str = "") -> str:
 
 
 def _wares() -> list[tuple[str, str]]:
-    """What each ware holds, with its label."""
+    """Return the label of each ware, and the element that it holds."""
     return [
         (f"{value} {number}", part.replace("VALUE", value))
         for number, part in enumerate(_PARTS)
@@ -76,7 +76,7 @@ def items_of_which_the_field_of_the_second_holds_nothing(site: Site) -> Any:
 
 @situation(contents=2 * len(_VALUES), finds=2 * len(_VALUES), NEARDUP_ITEM_FIELD="html")
 def items_that_are_listed_twice_with_what_they_hold(site: Site) -> Any:
-    """What differs from one answer to the next makes no other item."""
+    """A token that differs from one answer to the next makes no other item."""
     for visit, path in enumerate(("/all", "/sale")):
         passing = (
             f'<input type=hidden name=csrf_token value="{visit}f5f167f44f4964e6c998dee827110a1">'
@@ -124,7 +124,7 @@ class Titles(PromiseSpider):
 
 
 class Texts(Titles):
-    """What is said of the same wares, a field that the items had not before."""
+    """Items of the same wares, with a text in a field that they did not have before."""
 
     def ware(self, title: str, text: str | None) -> dict[str, str | None]:
         return {"content": f"text of {title}", "text": text}

@@ -140,7 +140,7 @@ def by_brute_force(
 
 
 def similarity_for(page: PageSignature, other: PageSignature, rule: Rule) -> float:
-    """How similar two pages are that the rule compares; -1.0 for those that it does not."""
+    """Return the similarity of two pages; -1.0 if the rule does not compare them."""
     if page.site != other.site and rule.scope == "site":
         return -1.0
     enough = min(page.n_features, other.n_features) >= rule.min_features
@@ -198,7 +198,7 @@ def thin(detector: NearDupDetector, url: str, text: str, title: str) -> PageSign
 def expected_of(
     url: str, text: str, held: Container[str], held_texts: list[str], committed: dict[str, str]
 ) -> str:
-    """What is to be said of a page, by addresses that are held and committed and their texts."""
+    """Return the verdict expected on a page, by the held and committed addresses and texts."""
     if url in held:
         return "blocked"
     if url in committed:

@@ -149,7 +149,7 @@ class TestKilled:
         return self.check(path, lines, killed - BATCH_SECONDS - DISK_SECONDS)
 
     def check(self, path: Path, lines: list[str], promised_until: float) -> int:
-        """How many pages were promised to be there?"""
+        """Check the pages in a file; return how many were promised to be there."""
         said = [line.split() for line in lines]
         promised = {
             (int(number), int(version)): outcome

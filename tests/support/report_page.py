@@ -34,7 +34,7 @@ def complaints(chrome: Chrome) -> list[Any]:
 
 
 def found(chrome: Chrome, use: Callable[[], T]) -> T:
-    """What `use` makes of elements that it finds itself.
+    """Return what `use` makes of elements that it finds itself.
 
     It is called anew when the page lays its list out between finding and using.
     """

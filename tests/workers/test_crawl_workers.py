@@ -331,7 +331,7 @@ asyncio.run(twice())
 
 @pytest.mark.slow
 def workers_end_with_their_crawl(tmp_path: Path) -> None:
-    """Where the process goes on, as in a notebook, cell by cell."""
+    """The process goes on after a crawl, as in a notebook, cell by cell."""
     pages = {"/1": page(FERRY), "/2": page(FERRY, frame="2"), "/3": page(MUSEUM)}
     with serving(pages) as site:
         script = _script(tmp_path, urls=list(map(site.url, pages)), run=AGAIN)

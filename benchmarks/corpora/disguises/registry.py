@@ -1,4 +1,4 @@
-"""What a disguise is, and the table of all, in which the modules of this folder register theirs."""
+"""The table of all disguises, in which the modules of this folder register theirs."""
 
 from __future__ import annotations
 

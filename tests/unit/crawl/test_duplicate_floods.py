@@ -38,7 +38,7 @@ def good(number: int, start: int = 0) -> list[Verdict]:
 
 
 def noticed(verdicts: list[Verdict]) -> list[tuple[int, DuplicateFlood]]:
-    """What is noticed, and after how many pages."""
+    """Return the floods that are noticed, each with the number of pages until then."""
     swallowing = DuplicateFloodDetector()
     found = [(n, swallowing.judged(verdict)) for n, verdict in enumerate(verdicts, start=1)]
     named = [(n, cluster) for n, cluster in found if cluster is not None]

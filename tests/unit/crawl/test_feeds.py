@@ -1,4 +1,4 @@
-"""When the items of a feed count as written: at once, or only when the feed is closed."""
+"""Items of a feed count as written at once, or only when the feed is closed."""
 
 from __future__ import annotations
 

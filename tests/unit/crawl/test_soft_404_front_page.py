@@ -1,4 +1,4 @@
-"""Which addresses are those of front pages."""
+"""Addresses of front pages, and those of other pages."""
 
 from __future__ import annotations
 

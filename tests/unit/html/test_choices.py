@@ -1,4 +1,4 @@
-"""What is offered for choice tells pages of one text apart, and not how many or in what order."""
+"""The options of a choice tell pages of one text apart; their number and order do not."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SECRET = b"a secret for tests"
 
 
 def refused(html: str, **limits: int) -> tuple[str, int, int] | None:
-    """Why a page is refused; ``None`` when it is read."""
+    """Return the reason why a page is refused, the value and the bound; ``None`` if it is read."""
     try:
         signer(**limits).read(html)
     except LimitExceeded as error:

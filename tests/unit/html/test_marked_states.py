@@ -1,4 +1,4 @@
-"""What is marked as chosen, sold out or struck tells pages apart that show the same."""
+"""Marks as chosen, sold out or struck tell pages apart that show the same."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CONTROLS = {
 
 
 def reason(marked: str, plain: str) -> str:
-    """Why two pages are one or not that show the same, of which each marks another part."""
+    """Return the reason of the verdict on two pages that differ in the part that they mark."""
     other = [each.replace("S<", "M<") for each in (marked, plain)]
     rows = f"{marked}{other[1]}", f"{plain}{other[0]}"
     detector = NearDupDetector()

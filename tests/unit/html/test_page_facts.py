@@ -1,4 +1,4 @@
-"""What a page states beside its main text."""
+"""Facts that a page states beside its main text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.texts import FERRY
 
 
 def page(beside: str, head: str = "", below: str = "") -> str:
-    """What stands between the heading and the main text, and below that."""
+    """Return a page with elements between its heading and main text, and below the text."""
     return (
         f"<html><head><title>Kettle</title>{head}</head><body><nav>Shop: tea</nav>"
         f"<main><div><h1>Kettle</h1>{beside}<p>{FERRY}</p>{below}</div></main>"

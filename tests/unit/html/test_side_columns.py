@@ -75,7 +75,7 @@ STATED = {("Colour", "red"), ("price", "$5")}
 @pytest.mark.parametrize("rest", ["", "<div><p>Visitor: Ann</p><p>$7</p></div>"])
 @pytest.mark.parametrize("main", ["main", "div"])
 def test_a_column_beside_the_text_counts(column, expected, is_before, rest, main):
-    """What else stands beside a ``main`` element is for visitors."""
+    """The rest beside a ``main`` element is for visitors."""
     text = f"<{main}><h1>Kettle</h1><p>{FERRY}</p></{main}>"
     parts = [column, text] if is_before else [text, column]
     if main == "main":

@@ -1,4 +1,4 @@
-"""Which stored pages may have the content of a page, judged by passages alone."""
+"""Stored pages that may have the content of a page, judged by passages alone."""
 
 from __future__ import annotations
 

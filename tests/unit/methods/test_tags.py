@@ -12,7 +12,7 @@ from scrapy_neardup.methods.tags import _TAGS, Tags, tag_counts
 
 
 def counted(data: bytes) -> list[int]:
-    """How often each tag stands in the bits, by comparing strings."""
+    """Return how often each tag is in the bits, by comparing strings."""
     bits = "".join(f"{byte:08b}" for byte in data)
     windows = [bits[i : i + 8] for i in range(len(bits) - 7)]
     return [windows.count(f"{tag:08b}") for tag in _TAGS]

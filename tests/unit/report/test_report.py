@@ -166,7 +166,7 @@ def test_json_in_the_page_says_the_same_and_cannot_break_out(value):
 
 
 class Page(HTMLParser):
-    """What a browser would run, and where it would go."""
+    """Collects the scripts and styles of a page, and the attributes of its elements."""
 
     def __init__(self) -> None:
         super().__init__()

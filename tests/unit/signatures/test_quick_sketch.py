@@ -1,4 +1,4 @@
-"""What two texts that were read quickly have in common, estimated from their sketches."""
+"""The overlap of two texts that were read quickly, estimated from their sketches."""
 
 from __future__ import annotations
 

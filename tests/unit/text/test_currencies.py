@@ -1,4 +1,4 @@
-"""Which numbers are prices, and which are not."""
+"""Prices, and numbers that are none."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ TEXTS = st.text(st.characters() | ODD, max_size=25)
 
 
 def by_the_letter(text: str) -> str:
-    """What Unicode's tables say of the whole text; for texts without long runs of marks."""
+    """Normalise a whole text by Unicode's tables; for texts without long runs of marks."""
     composed = unicodedata.normalize("NFKC", text)
     folded = "".join("ß" if each in "ßẞ" else each.casefold() for each in composed)
     seen = regex.sub(

@@ -213,7 +213,7 @@ def test_a_planted_cache_file_is_not_read(tmp_path):
 
 
 def run_with_jieba_at(folder: Path, program: str, *options: str) -> str:
-    """What a program prints that finds another jieba first."""
+    """Return the output of a program that finds another jieba first."""
     done = subprocess.run(
         [
             sys.executable,

@@ -357,7 +357,7 @@ def test_what_each_text_has_for_itself_is_counted_within_the_texts():
 
 @given(DISTINCT, st.integers(0, 20), st.integers(30, 60), st.integers(0, 30), st.integers(0, 30))
 def test_the_longest_stretch_that_only_one_text_has(values, place, other_place, count, other):
-    """What is added to each, at two places apart from each other."""
+    """Values are added to each text, at two places apart from each other."""
     own, of_other = bytes(range(128, 128 + count)), bytes(range(158, 158 + other))
     one = values[:place] + own + values[place:]
     two = values[:other_place] + of_other + values[other_place:]
@@ -393,7 +393,7 @@ def test_what_has_changed_places_is_told_from_what_was_moved():
 
 
 def signed(text: str) -> int:
-    """How many numbers of a text have another sign than in "from 15 to 20"."""
+    """Return how many numbers of a text have another sign than in "from 15 to 20"."""
     return value_differences.difference(values_of(text), values_of("from 15 to 20")).signs
 
 
@@ -408,7 +408,7 @@ def test_a_number_with_another_sign_is_told_from_another_number():
 
 
 def test_where_paragraphs_were_moved_nothing_was_exchanged():
-    """Where they have a value in common, an alignment may leave short stretches between."""
+    """If they have a value in common, an alignment may leave short stretches between."""
     one, other, third = b"\1\2\3\4", b"\5\6\4", b"\2\1\4"
     assert difference(one + other + third, third + other + one).exchanged == 0
 

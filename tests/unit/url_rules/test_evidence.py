@@ -111,7 +111,7 @@ OBSERVED = st.lists(
 
 @given(st.lists(OBSERVED, max_size=6))
 def test_what_was_counted_in_several_crawls_counts_as_if_in_one(crawls):
-    """Where each crawl meets other contents: one after the other, or side by side."""
+    """The crawls meet different contents, one after the other or side by side."""
     one, several, joined = Evidence(), Evidence(), Evidence()
     for number, crawl in enumerate(crawls):
         own = Evidence()
@@ -141,7 +141,7 @@ def test_names_are_never_more_than_half_of_the_evidence(crawls, data):
 
 @given(*[OBSERVED] * 3)
 def test_evidence_of_the_same_rule_is_not_counted_twice(before, here, elsewhere):
-    """Where two workers went on from one crawl, and whatever is told again."""
+    """Two workers have continued one crawl, and evidence is passed on repeatedly."""
     own, other = (through_a_store(counted(before)) for _ in range(2))
     for what, content in here:
         count(own, what, 10 + content)
