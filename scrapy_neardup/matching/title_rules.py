@@ -87,9 +87,9 @@ def _name_other_values(title: Title, other: Title, boilerplate: SiteBoilerplate)
     """Return whether a part of two titles differs in a value, as "100 mg" and "200 mg" do.
 
     The titles have equally many parts. Such parts recur beside many others, as the site's name
-    does, so both are boilerplate. But they differ in numbers; or they share a word, and each has
-    one of its own; or one of them is boilerplate and the other one is not. Versions of a manual are
-    compared elsewhere.
+    does, so they may count as boilerplate. But they differ in numbers; or they share a word, and
+    each has one of its own; or only one of them is boilerplate. Versions of a manual are compared
+    elsewhere.
     """
     if title == other or len(title) != len(other):
         return False

@@ -36,12 +36,12 @@ _ERRORS = (says.RedisError, says.RedisClusterException, OSError)
 _MAY_PASS = (says.ConnectionError, says.TimeoutError)
 _LOGIN_IS_WRONG = (says.AuthenticationError, says.AuthorizationError)
 
-#: First words of errors of a Redis that can do nothing at present.
+#: Messages of a Redis that can do nothing at present.
 _NOT_NOW = re.compile(
     r"\b(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN)\b"
     "|not allowed when used memory"
 )
-#: Errors of the same kind whose first word redis-py removes.
+#: Errors with such messages, whose first word redis-py removes.
 _PASSING = (says.ClusterDownError, says.ReadOnlyError, says.TryAgainError)
 _HAVE_TLS = "the address of one with TLS begins with rediss:"
 _NO_TLS_OR_NO_CERTIFICATE = (
