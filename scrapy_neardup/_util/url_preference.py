@@ -18,23 +18,21 @@ _END_OF_SEGMENT = re.compile(r"[-_.](?:print|printable|amp)$")
 _SUFFIX = re.compile(r"\.(?:s?html?|php|aspx?|jsp)$")
 
 #: See :func:`preference`.
-Preference = tuple[bool, bool, int, int, int, bool, int, str]
+Preference = tuple[bool, int, int, int, bool, int, str]
 
 
-def preference(url: str, *, is_declared: bool = False) -> Preference:
+def preference(url: str) -> Preference:
     """Return a key by which URLs of one content are sorted, the best first.
 
-    In this order: a URL that the pages themselves declare as theirs; one that can be parsed; fewer
-    session ids; fewer marks of a print or AMP view; fewer parameters of the query; ``https``; fewer
-    characters; the lesser string. Two different URLs never have the same key.
-
-    :param is_declared: whether pages of the content declare the URL as the canonical one.
+    In this order: a URL that can be parsed; fewer session ids; fewer marks of a print or AMP view;
+    fewer parameters of the query; ``https``; fewer characters; the lesser string. Two different
+    URLs never have the same key.
     """
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
-        return not is_declared, True, 0, 0, 0, True, len(url), url
+        return True, 0, 0, 0, True, len(url), url
     params = parse_qsl(parts.query, keep_blank_values=True)
     sessions = sum(is_session(name) for name, _ in params)
     sessions += len(_SESSION_IN_PATH.findall(parts.path))
@@ -44,7 +42,7 @@ def preference(url: str, *, is_declared: bool = False) -> Preference:
         1 for name, value in params if name.lower() in _VIEWS or _squeezed(value) in _VIEWS
     )
     is_insecure = parts.scheme != "https"
-    return not is_declared, False, sessions, marks, len(params), is_insecure, len(url), url
+    return False, sessions, marks, len(params), is_insecure, len(url), url
 
 
 def is_session(name: str) -> bool:
