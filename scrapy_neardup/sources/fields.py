@@ -26,7 +26,7 @@ _SYNTAX = re.compile(r"[^\w.-]")
 _LISTED, _LETTERS = 20, 60
 
 
-def page_of_json(data: bytes, columns: Columns | None = None) -> Record:
+def page_of_json(data: bytes, columns: Columns | None) -> Record:
     """Return the page that a JSON object describes.
 
     :param columns: names of members by field; names in order say nothing of an object.

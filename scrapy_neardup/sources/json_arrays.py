@@ -18,7 +18,7 @@ _BLANKS = b" \t\r\n"
 
 
 def array_pages(
-    stream: io.BufferedReader, source: str, bad: BadRecords, columns: Columns | None = None
+    stream: io.BufferedReader, source: str, bad: BadRecords, columns: Columns | None
 ) -> Iterator[Record]:
     """Yield the pages of a JSON array of objects with the fields of JSON Lines.
 

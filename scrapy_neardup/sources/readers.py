@@ -274,7 +274,7 @@ def json_pages(
     stream: io.BufferedReader,
     source: str,
     bad: BadRecords,
-    columns: Columns | None = None,
+    columns: Columns | None,
     *,
     is_part: bool = False,
 ) -> Iterator[Record]:

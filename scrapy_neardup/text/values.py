@@ -170,7 +170,7 @@ _CODES_OF_MONTHS = _codes_of_dates(np.arange(len(set(MONTHS.values())) + 1))
 _CODES_OF_DIGITS = _codes_of_dates(np.arange(10))
 
 
-def value_sequence(codes: Codes, spans: Spans | None = None, heading: int = 0) -> ValueSequence:
+def value_sequence(codes: Codes, spans: Spans | None, heading: int) -> ValueSequence:
     """Return the first :data:`MAX_VALUES` values of a text.
 
     :param codes: shape ``(n,)``, codes of its tokens in reading order, see :func:`value_codes`.

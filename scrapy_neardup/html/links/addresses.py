@@ -261,7 +261,7 @@ def folder_of(url: str) -> str:
     return path_of(_SESSION.sub("", url)).rpartition("/")[0]
 
 
-def places(addresses: Iterable[str], url: str, base: str = "") -> list[str]:
+def places(addresses: Iterable[str], url: str, base: str) -> list[str]:
     """Return where files beside a page are, without hosts and volatile parts.
 
     :param addresses: see :func:`is_beside_page`. None is beside a page in the root folder, of
