@@ -11,6 +11,7 @@ from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
+from .._util.encoding import utf8
 from .._util.validation import require_number
 from ..exceptions import InputError, InvalidOption, WorkFolderTaken
 from ..hashing.minhash import SKETCH_BINS
@@ -311,7 +312,7 @@ def enter(
         **asdict(plan.rule),
         **asdict(options),
     }
-    run = xxh3_64_hexdigest(json.dumps(wanted, sort_keys=True).encode("utf-8", "surrogatepass"))
+    run = xxh3_64_hexdigest(utf8(json.dumps(wanted, sort_keys=True)))
     known = plan.folder.read_json(_RUN)
     if known is None:
         others = [name for name in plan.folder.names() if name not in (run, _RUN)]

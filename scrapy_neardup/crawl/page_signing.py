@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import xxhash
 from scrapy.utils.datatypes import LocalCache
 
+from .._util.encoding import utf8
 from .._util.urls import site_of
 from ..exceptions import InvalidOption, LimitExceeded
 from ..html.links.addresses import folder_of
@@ -249,10 +250,8 @@ class PageSigning:
 
     def body_digest(self, record: Record) -> bytes:
         """Return the ``body_digest`` of a page's signature, which its encoding is part of."""
-        content = record.content
-        data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         labels = f"{record.kind}\n{record.content_type}\n{record.encoding}\n{record.title}"
-        both = xxhash.xxh3_128_digest(data, self._seed) + labels.encode("utf-8", "surrogatepass")
+        both = xxhash.xxh3_128_digest(utf8(record.content), self._seed) + utf8(labels)
         return xxhash.xxh3_128_digest(both, self._seed)
 
 

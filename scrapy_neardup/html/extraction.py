@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, cast
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction, fromstring
 
+from .._util.encoding import utf8
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
 from .code_listings import remove_line_numbers
 from .consent_overlays import remove_consent_overlays
@@ -113,7 +114,7 @@ def read_page(
         html = repaired(html)
         tree = _parsed_page(html, limits)
         if tree is None:
-            return MainText("", "", "", "", html.encode("utf-8", "surrogatepass"))
+            return MainText("", "", "", "", utf8(html))
         page = _read_tree(html, tree, extractor, list_url)
     except (LimitExceeded, NeedsScripts):
         raise

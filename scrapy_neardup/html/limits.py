@@ -16,6 +16,7 @@ from functools import cache
 from lxml import etree
 from lxml.html import HtmlElement
 
+from .._util.encoding import utf8
 from .._util.validation import require_number
 from ..exceptions import LimitExceeded
 from ..reasons import Reason
@@ -69,7 +70,7 @@ class PageLimits:
         """
         size = len(html)
         if isinstance(html, str) and size <= self.body_bytes and not html.isascii():
-            size = len(html.encode("utf-8", "surrogatepass"))
+            size = len(utf8(html))
         if size > self.body_bytes:
             raise LimitExceeded(Reason.TOO_LARGE, size, self.body_bytes)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from html.entities import html5
 
+from .._util.encoding import utf8
 from ..text.characters import COMBINING_MARKS, bounded_marks
 
 #: Characters that a tree must not contain and that browsers do not show.
@@ -98,7 +99,7 @@ def _may_be_invalid(html: str) -> bool:
 
     Nearly every page has none, which takes half as long to see in its bytes as in its characters.
     """
-    data = html.encode("utf-8", "surrogatepass")
+    data = utf8(html)
     if data.translate(None, _VALID_BYTES):
         return True
     return len(data) > len(html) and (_SURROGATE_START in data or _NONCHARACTER_START in data)

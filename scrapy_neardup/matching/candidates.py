@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from .._util.encoding import utf8
 from ..hashing.minhash import agreements, resemblance, resemblances
 from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import Candidates
@@ -396,4 +397,4 @@ def _first_bytes(digest: bytes) -> int:
 
 
 def _digest(text: str) -> int:
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
+    return xxhash.xxh3_64_intdigest(utf8(text)) & 0xFFFFFFFF

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from .._util.encoding import utf8
 from ..hashing.minhash import SKETCH_BINS, Sketch
 from ..text.titles import Segment, Title, title_words
 
@@ -251,4 +252,4 @@ class Boilerplates:
 
 def _digest(parts: tuple[Segment, ...]) -> int:
     joined = "\n".join(" ".join(part) for part in parts)
-    return xxhash.xxh3_64_intdigest(joined.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_64_intdigest(utf8(joined))

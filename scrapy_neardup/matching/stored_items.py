@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import xxhash
 
+from .._util.encoding import utf8
 from .item_texts import ItemTexts, sketches_differ
 
 #: No item of the page was stored; its callback yielded only links. Its copies may yield the item,
@@ -296,4 +297,4 @@ def _merged_carried(carried: int, other: int) -> int:
 
 
 def _hash(value: str) -> int:
-    return xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_64_intdigest(utf8(value))

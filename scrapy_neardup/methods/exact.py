@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import xxhash
 
+from .._util.encoding import utf8
 from ..text.normalization import normalize
 from .base import Method
-from .words import as_bytes, as_text, least_common
+from .words import as_text, least_common
 
 _SENTENCE_ENDS = re.compile(r"[.!?;。！？；\n]+")
 _DIGEST_BYTES = 8
@@ -29,7 +30,7 @@ class Exact(Method):
     min_similarity: float = 1.0
 
     def value(self, content: str | bytes) -> bytes:
-        return xxhash.xxh3_64_digest(as_bytes(content)) if content.strip() else b""
+        return xxhash.xxh3_64_digest(utf8(content)) if content.strip() else b""
 
     def similarity(self, new: bytes, known: bytes) -> float:
         return float(new == known)
@@ -90,7 +91,7 @@ def _squeezed(sentence: str) -> str:
 
 
 def _digest(sentence: str) -> bytes:
-    return xxhash.xxh3_64_digest(as_bytes(sentence))[:_DIGEST_BYTES]
+    return xxhash.xxh3_64_digest(utf8(sentence))[:_DIGEST_BYTES]
 
 
 def _digests(value: bytes) -> set[bytes]:

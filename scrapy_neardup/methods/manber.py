@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .._util.encoding import utf8
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import PIECE, as_bytes, least_common, members, packed_set, share_of_larger, shared
+from .words import PIECE, least_common, members, packed_set, share_of_larger, shared
 
 #: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
 #: the lowest bits: these bits depend on the order of the bytes.
@@ -48,7 +49,7 @@ class Manber(Method):
             raise InvalidOption("one_in", self.one_in, "a power of 2, at most 1048576")
 
     def value(self, content: str | bytes) -> bytes:
-        data, kept = as_bytes(content), [np.empty(0, np.uint64)]
+        data, kept = utf8(content), [np.empty(0, np.uint64)]
         for start in range(0, len(data), PIECE):
             found = window_values(data[start : start + PIECE + self.window - 1], self.window)
             kept.append(found[found & np.uint64(self.one_in - 1) == 0])

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .._util.encoding import utf8
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import PIECE, as_bytes
+from .words import PIECE
 
 _BITS = 256
 _HALF = _BITS // 2
@@ -48,7 +49,7 @@ class Nilsimsa(Method):
         return (self.min_score + _HALF) / _BITS
 
     def value(self, content: str | bytes) -> bytes:
-        data = as_bytes(content)
+        data = utf8(content)
         return code(data) if len(data) > 2 and content.strip() else b""
 
     def similarity(self, new: bytes, known: bytes) -> float:

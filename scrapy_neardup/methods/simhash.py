@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from .._util.encoding import utf8
 from ..exceptions import InvalidOption
 from ..hashing.tables import DESIGNS, TABLE_BITS, TABLE_DISTANCE, block_keys, table_keys
 from ..text.idf import shipped_table, token_hashes, weights_of
 from ..text.weighting import NUMBER_WEIGHT, are_numbers, saturated
-from .words import WordMethod, as_bytes
+from .words import WordMethod
 
 #: For widths without ``max_distance``: bits in which copies may differ.
 _DISTANCES = {32: 3, 64: 3, 128: 12}
@@ -69,7 +70,7 @@ class Simhash(WordMethod):
         if not words:
             return b""
         distinct, weights = self._weighted(words)
-        hashes = b"".join(self._hash(as_bytes(word)) for word in distinct)
+        hashes = b"".join(self._hash(utf8(word)) for word in distinct)
         return fingerprint(hashes, weights, set_ties=self.ties == "set")
 
     def _weighted(self, words: Sequence[str]) -> tuple[list[str], npt.NDArray[np.float64]]:

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .._util.encoding import utf8
 from .base import Method
-from .words import PIECE, as_bytes
+from .words import PIECE
 
 #: The patterns, 8 bits each: far from each other and from runs of one bit, which padding has.
 _TAGS = tuple(bytes.fromhex("17 1d 2b 35 4d 53 65 69 8b 96 9c a6 b2 c5 d4 e8"))
@@ -33,7 +34,7 @@ class Tags(Method):
     min_similarity: float = 0.98
 
     def value(self, content: str | bytes) -> bytes:
-        counts = tag_counts(as_bytes(content))
+        counts = tag_counts(utf8(content))
         return counts.astype(_COUNT).tobytes() if counts.any() else b""
 
     def similarity(self, new: bytes, known: bytes) -> float:

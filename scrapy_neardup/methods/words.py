@@ -63,11 +63,6 @@ def as_text(content: str | bytes) -> str:
     return content if isinstance(content, str) else content.decode("utf-8", "replace")
 
 
-def as_bytes(content: str | bytes) -> bytes:
-    """Return bytes; a text is encoded in UTF-8."""
-    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-
-
 def packed_set(hashes: Hashes) -> bytes:
     """Return a set of hashes as the lower 32 bits of each, ascending."""
     return np.unique(hashes.astype(WORD)).tobytes()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from .._util.encoding import utf8
 from ..exceptions import InputError
 from ..matching.rule import Rule
 from ..matching.verdict import Verdict
@@ -188,6 +189,7 @@ class UrlTable:
         # An empty name means a private temporary file, in which SQLite reuses freed space.
         self._file = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._file.execute("PRAGMA journal_mode = OFF")
+        # URLs of crawled pages may contain surrogates, which SQLite's texts cannot.
         self._file.execute(
             "CREATE TABLE t(number INTEGER PRIMARY KEY, url BLOB UNIQUE, value BLOB)"
         )
@@ -196,8 +198,8 @@ class UrlTable:
 
     def put(self, url: str, value: bytes) -> None:
         """Set the value of a URL, which is then the newest."""
-        self._delete("url = ?", _blob(url))
-        self._file.execute("INSERT INTO t(url, value) VALUES (?, ?)", (_blob(url), value))
+        self._delete("url = ?", utf8(url))
+        self._file.execute("INSERT INTO t(url, value) VALUES (?, ?)", (utf8(url), value))
         self._size += len(value)
         while self._size > self._most:
             self._delete("number = (SELECT min(number) FROM t)")
@@ -205,7 +207,7 @@ class UrlTable:
 
     def get(self, url: str) -> bytes | None:
         """Return the value of a URL, if it is there."""
-        row = self._file.execute("SELECT value FROM t WHERE url = ?", (_blob(url),)).fetchone()
+        row = self._file.execute("SELECT value FROM t WHERE url = ?", (utf8(url),)).fetchone()
         return None if row is None else bytes(row[0])
 
     def _delete(self, which: str, *values: bytes) -> None:
@@ -213,8 +215,3 @@ class UrlTable:
         if (row := rows.fetchone()) is not None:
             self._file.execute(f"DELETE FROM t WHERE {which}", values)
             self._size -= row[0]
-
-
-def _blob(url: str) -> bytes:
-    # URLs of crawled pages may contain surrogates, which SQLite's texts cannot.
-    return url.encode("utf-8", "surrogatepass")

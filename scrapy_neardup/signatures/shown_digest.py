@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .._util.encoding import utf8
 from .._util.urls import is_list
 from ..hashing import power_sums
 from ..html.extraction import MainText
@@ -39,16 +40,16 @@ def shown_digest(
     if page.held is None:
         return b""
     whole = digest(page.whole)[WHOLE] if page.whole else NO_WHOLE
-    digests = [whole, digest(shown)[SHOWN], digest(_utf8(page.held))[HELD]]
+    digests = [whole, digest(shown)[SHOWN], digest(utf8(page.held))[HELD]]
     lines = page.held.split("\n") if page.held else []
     held = power_sums.power_sums(token_hashes(lines, seed))
     # Zeros if there are no files beside the page.
     led_to = places(page.relative, url, page.base)
-    of_places = digest(_utf8("\n".join(led_to))) if led_to else bytes(LED_TO_SIZE)
+    of_places = digest(utf8("\n".join(led_to))) if led_to else bytes(LED_TO_SIZE)
     flag = LIST if page.whole and is_list(url) else NO_LIST
     entries = NO_ENTRIES
     if page.listed is not None:
-        entries = digest(_utf8(_listed(page.listed)))[:ENTRIES_SIZE]
+        entries = digest(utf8(_listed(page.listed)))[:ENTRIES_SIZE]
     return b"".join((*digests, flag, held, of_places[:LED_TO_SIZE], entries))
 
 
@@ -56,7 +57,3 @@ def _listed(listed: ListedEntries) -> str:
     """Return a list as one text, which does not depend on the order of its entries."""
     entries = {"\n".join((address, text, *lines)) for address, text, lines in listed.entries}
     return "\n\n".join((listed.text, *sorted(entries)))
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

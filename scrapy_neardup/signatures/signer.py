@@ -11,6 +11,7 @@ from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
+from .._util.encoding import utf8
 from .._util.urls import is_list, page_key, site_of
 from ..exceptions import InvalidOption
 from ..hashing import minhash as sketch
@@ -198,7 +199,7 @@ class Signer:
             if self.method.reads == "text":
                 content = page.main.text
             elif isinstance(content, str):
-                content = _utf8(content)
+                content = utf8(content)
             value = self.method.value(content)
             if not isinstance(value, bytes):
                 raise TypeError(f"a value is {type(value).__name__}, not bytes")
@@ -242,7 +243,7 @@ class Signer:
         self.limits.check_text(text, title)
         main = MainText(title, text, text)
         if is_whole:
-            main = main._replace(held="", whole=_utf8(text))
+            main = main._replace(held="", whole=utf8(text))
         return self._with_value(ReadPage(url, main), body or text)
 
     def fragment_page(self, url: str, markup: str) -> ReadPage:
@@ -351,7 +352,7 @@ class Signer:
             fingerprint=simhash(*sample.features),
             sketch=sample.sketch.tobytes(),
             values=values,
-            text_digest=self._digest(_utf8(text.text)),
+            text_digest=self._digest(utf8(text.text)),
             n_text=text.length,
             n_shown=shown.length,
             shown_digest=shown_digest(
@@ -368,10 +369,6 @@ class Signer:
 
     def _digest(self, data: bytes) -> bytes:
         return blake2b(data, key=self._digest_key, digest_size=16).digest()
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _list_url(url: str) -> str:

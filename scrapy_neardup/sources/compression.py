@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from .._util.encoding import utf8
 from ..exceptions import InputError
 
 _GZIP = b"\x1f\x8b"
@@ -76,7 +77,7 @@ def find_zstd() -> Any | None:
 
 def packed_body(content: str | bytes) -> bytes:
     """Return the content of a page, compressed by zstd if it is installed, else by zlib."""
-    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    data = utf8(content)
     zstd = find_zstd()
     return zlib.compress(data, 1) if zstd is None else bytes(zstd.compress(data, 1))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .._util.encoding import utf8
+
 #: Contents whose best URLs a namespace keeps at most; when it has as many, it takes no further.
 MAX_BETTER_URLS = 50_000
 
@@ -27,7 +29,7 @@ def packed(better: BetterUrl | None) -> bytes:
     """Return a best URL as bytes; those of ``None`` are empty."""
     if better is None:
         return b""
-    return bytes([better.is_declared]) + better.url.encode("utf-8", "surrogatepass")
+    return bytes([better.is_declared]) + utf8(better.url)
 
 
 def unpacked(data: bytes) -> BetterUrl:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from .._util.encoding import utf8
 from ..hashing.minhash import SKETCH_BINS
 from ..matching.candidates import FIRST_BINS, SUMMARY_DTYPE, Summaries, packed_summary
 from ..matching.stored_items import NO_ITEMS
@@ -175,4 +176,4 @@ def key_seed(secret: bytes) -> int:
 
 def key_digest(key: str, seed: int) -> int:
     """Return 64 bits by which a page is found under its key."""
-    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"), seed)
+    return xxhash.xxh3_64_intdigest(utf8(key), seed)

@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .._util.encoding import utf8
 from . import better_urls as best
 from .base import HintStore, require_time
 from .better_urls import BetterUrl, BetterUrlChanges
@@ -94,7 +95,7 @@ def changed(values: dict[str, V], changes: Mapping[str, V | None], most: int) ->
 
 def packed_name(name: str) -> bytes:
     """Return the name of a value as bytes; backends accept no lone surrogate."""
-    return name.encode("utf-8", "surrogatepass")
+    return utf8(name)
 
 
 def unpacked_name(data: bytes) -> str:

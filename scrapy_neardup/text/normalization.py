@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from .._util.encoding import utf8
 from .characters import BLANK, CodePoints, as_text, bounded_marks, code_points
 
 #: Invisible characters (soft hyphens, zero-width and direction marks) and the stroke that lengthens
@@ -102,7 +103,7 @@ def folded(text: str) -> Folded:
 def single_spaced(text: str) -> Spaced:
     """Replace each run of white space by a blank, and strip the text."""
     spaced = " ".join(text.split())
-    return Spaced(spaced.encode("utf-8", "surrogatepass"), len(spaced) - spaced.count(" "))
+    return Spaced(utf8(spaced), len(spaced) - spaced.count(" "))
 
 
 def _normalized_whole(text: str) -> str:

@@ -10,6 +10,7 @@ from itertools import accumulate
 
 import regex
 
+from .._util.encoding import utf8
 from .normalization import normalize
 
 #: The words of one part of a title.
@@ -147,7 +148,7 @@ def title_parts(title: str) -> list[str]:
 
 def _digest_word(text: str) -> str:
     """Return a digest that is one word for each tokenizer, without digits: these are numbers."""
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    digest = blake2b(utf8(text), digest_size=16).hexdigest()
     return digest.translate(_AS_LETTERS)
 
 

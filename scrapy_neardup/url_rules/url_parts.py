@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from xxhash import xxh3_64_intdigest
 
+from .._util.encoding import utf8
 from .._util.urls import site_of_host
 from .path_patterns import PathPatterns
 
@@ -194,7 +195,7 @@ def _name_and_value(piece: str) -> tuple[str, str]:
 
 def text_hash(text: str) -> int:
     """Return 64 bits of any text that are the same in every process."""
-    return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))
+    return int(xxh3_64_intdigest(utf8(text)))
 
 
 class ReducedUrl(NamedTuple):

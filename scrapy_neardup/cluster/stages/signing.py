@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
+from ..._util.encoding import utf8
 from ...matching.stored_items import OWN_ITEMS
 from ...signatures.signature import PageSignature
 from ...sources.columns import Columns
@@ -126,7 +127,7 @@ class _SignedWriter:
         if signature is None:
             row = bytes(_KEY_BYTES), bytes(ROW.itemsize), b"", id_, json.dumps(record.url)
         else:
-            key = xxhash.xxh3_128_digest(signature.key.encode("utf-8", "surrogatepass"))
+            key = xxhash.xxh3_128_digest(utf8(signature.key))
             row = key, row_of(signature, 0, 0, OWN_ITEMS), packed(signature), id_, ""
         self._rows.append(row)
         if len(self._rows) == SIGNED_BATCH:

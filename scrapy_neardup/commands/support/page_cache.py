@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from scrapy.utils.misc import load_object
 
+from ..._util.encoding import utf8
 from ..._util.wording import quantity
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
@@ -102,9 +103,7 @@ class Keys:
         content, is_text = record.content, isinstance(record.content, str)
         named = (record.url, record.kind, record.title, record.content_type, record.encoding)
         digest = blake2b(json.dumps((*named, is_text)).encode() + b"\n", digest_size=32)
-        digest.update(
-            content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-        )
+        digest.update(utf8(content))
         text = digest.copy()
         digest.update(b"\nquick\n" if record.quick else b"\nfull\n")
         digest.update(blake2b(self._signature).digest())

@@ -29,6 +29,7 @@ from shutil import copyfileobj
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 
+from ..._util.encoding import utf8
 from ..._util.wording import quantity
 from ...exceptions import InputError, InvalidOption
 from ...matching.verdict import Verdict
@@ -131,7 +132,7 @@ def _resource(page: Record, date: str) -> WholeRecord:
     """Return the record of a page that was in no WARC file."""
     content, content_type = page.content, page.content_type
     if isinstance(content, str):
-        content = content.encode("utf-8", "surrogatepass")
+        content = utf8(content)
         content_type = f"{_TYPES[page.kind]}; charset=utf-8"
     headers = {
         "WARC-Type": "resource",

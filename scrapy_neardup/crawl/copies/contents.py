@@ -20,6 +20,7 @@ from hashlib import blake2b
 
 from scrapy.utils.datatypes import LocalCache
 
+from ..._util.encoding import utf8
 from ..._util.url_preference import preference
 from ..._util.urls import is_list, page_key, site_of
 from ...matching.verdict import Verdict
@@ -96,7 +97,7 @@ class Content:
 def cluster_of(url: str, *, by_item: bool = False) -> str:
     """Return the id of the content of which a page, or an item, is the original."""
     key = url if by_item else page_key(url)
-    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+    return blake2b(utf8(key), digest_size=10).hexdigest()
 
 
 def credible(canonical: str | None, url: str) -> str | None:
@@ -227,4 +228,4 @@ class Contents:
 
 
 def _digest(url: str) -> bytes:
-    return blake2b(page_key(url).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return blake2b(utf8(page_key(url)), digest_size=8).digest()

@@ -25,6 +25,7 @@ from lxml import etree
 from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
+from ..._util.encoding import utf8
 from .request_contents import arguments_with, given_with, variables_with
 from .value_texts import flags_among, folded, named_parts_of, values_of
 
@@ -245,7 +246,7 @@ def weight_of(values: Iterable[str]) -> int:
 
 def hash_of(value: str) -> int:
     """Return a 64-bit hash of a value."""
-    return xxhash.xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"))
+    return xxhash.xxh3_64_intdigest(utf8(value))
 
 
 def _texts_of(keys: Iterable[Any]) -> list[str]:

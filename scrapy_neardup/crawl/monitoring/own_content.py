@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
+from ..._util.encoding import utf8
 from ...html.embedded.content import files_of
 from ...html.limits import PageLimits
 from ...signatures.facts import without_lines
@@ -49,7 +50,7 @@ def own_content(page: PageSignature, record: Record, limits: PageLimits) -> OwnC
     files = {file for file in files if OF_VISITOR not in file.casefold()}
     outline = outline_of(record, limits)
     prices = [] if outline is None else prices_in("\n".join(outline.shown))
-    told = "\n".join([*sorted(files), *prices]).encode("utf-8", "surrogatepass")
+    told = utf8("\n".join([*sorted(files), *prices]))
     digest = blake2b(told, digest_size=16).digest()
     return OwnContent(page.title, digest, without_lines(page.facts), head.canonical)
 

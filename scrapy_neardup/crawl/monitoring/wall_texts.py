@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.utils.datatypes import LocalCache
 
+from ..._util.encoding import utf8
 from ...html.embedded.content import files_of
 from ...html.limits import PageLimits
 from ...html.page_outline import FILE, SCRIPT, PageOutline
@@ -259,4 +260,4 @@ def _is_of_request(value: str) -> bool:
 def _digest(texts: Sequence[str] | None) -> bytes | None:
     if texts is None:
         return None
-    return blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(utf8("\n".join(texts)), digest_size=16).digest()

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scrapy.utils.datatypes import LocalCache
 from xxhash import xxh3_64_intdigest
 
+from ..._util.encoding import utf8
 from ..._util.urls import page_key
 from ...matching.verdict import Verdict
 from ...stores.hints import COPY, MAX_KNOWN, ending_of, ending_of_copy, without_ended
@@ -235,7 +236,7 @@ class DuplicateUrls:
     def digest_of(self, url: str) -> int:
         """Return the digest by which a URL is known here."""
         hasher = self._hasher.copy()
-        hasher.update(page_key(url).encode("utf-8", "surrogatepass"))
+        hasher.update(utf8(page_key(url)))
         return int.from_bytes(hasher.digest(), "little")
 
 

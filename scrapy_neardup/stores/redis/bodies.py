@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from ..._util.encoding import utf8
 from ...sources.record import Record
 from ..body_cache import OVERHEAD_BYTES, BodyCache, head_as_json, record_from_head
 from .connection import RedisConnection, Script
@@ -36,7 +37,7 @@ class PagePlace(NamedTuple):
 
     @property
     def field(self) -> bytes:
-        return self.number + (self.site or "").encode("utf-8", "surrogatepass")
+        return self.number + utf8(self.site or "")
 
 
 class Taken(NamedTuple):
@@ -148,7 +149,7 @@ class RedisBodyCache(BodyCache):
 
 
 def _field(key: str, place: PagePlace | None) -> bytes:
-    return key.encode("utf-8", "surrogatepass") if place is None else place.field
+    return utf8(key) if place is None else place.field
 
 
 def _remember(places: OrderedDict[str, T], key: str, what: T) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import xxhash
 
+from ..._util.encoding import utf8
 from .format import opened, sealed
 
 #: Signatures of a namespace; beyond this the oldest are removed.
@@ -89,4 +90,4 @@ def forget_before(connection: sqlite3.Connection, namespace: int, time: int) -> 
 
 
 def _seed(digest: int, recipe: str) -> int:
-    return xxhash.xxh3_64_intdigest(recipe.encode("utf-8", "surrogatepass"), digest)
+    return xxhash.xxh3_64_intdigest(utf8(recipe), digest)

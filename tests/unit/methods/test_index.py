@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_neardup._util.encoding import utf8
 from scrapy_neardup.methods import METHODS, Method, MethodIndex, MethodMatch, keys, open_method
-from scrapy_neardup.methods.words import as_bytes
 
 #: Each method with parameters that suit texts of few words.
 SMALL = [
@@ -272,7 +272,7 @@ class Letters(Method):
     min_similarity: float = 1.0
 
     def value(self, content):
-        return bytes(word[0] for word in as_bytes(content).split())
+        return bytes(word[0] for word in utf8(content).split())
 
     def similarity(self, new, known):
         return float(bool(set(new) & set(known)))
