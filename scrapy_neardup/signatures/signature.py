@@ -180,6 +180,11 @@ class PageSignature:
         """Whether other pages are compared with it: it was read in full, or still can be."""
         return self.is_read or bool(self.passages)
 
+    @property
+    def can_still_be_read(self) -> bool:
+        """Whether the page was read quickly only and can still be read in full."""
+        return not self.is_read and bool(self.passages)
+
     def has_body_of(self, other: PageSignature) -> bool:
         """Return whether the pages were made from equal bodies; false if one is not known."""
         return self.body_digest == other.body_digest != b""

@@ -125,7 +125,7 @@ class InProcessStore(HintMethods):
         with self._lock:
             alike = self._index.alike(signature, rule)
             pages = map(self._index.table.page, alike.numbers)
-            return {page.key for page in pages if not page.is_read and page.passages}
+            return {page.key for page in pages if page.can_still_be_read}
 
     def complete(self, key: str, signature: PageSignature | None) -> None:
         with self._lock:
@@ -345,7 +345,7 @@ class InProcessStore(HintMethods):
         others = [table.page(number) for number in alike.numbers]
         if known is not None:
             others.append(known[1])
-        unread = {page.key for page in others if not page.is_read and page.passages}
+        unread = {page.key for page in others if page.can_still_be_read}
         must_read = not signature.is_read and bool(others or not alike.suffice)
         if not (unread or must_read):
             return alike.recorded

@@ -197,7 +197,7 @@ class PageJudge:
         if self._must_wait_for_body(unread):
             return Judgement(verdict, lookup, answer=Claim(verdict, is_blocked=True))
         keys = {other.page.key for other in unread}
-        if before is not None and not before.is_read and before.passages:
+        if before is not None and before.can_still_be_read:
             keys.add(before.key)
         is_like_none = not others and before is None and alike.suffice
         if keys or not (page.is_read or is_like_none):
