@@ -167,8 +167,13 @@ def short_text(element: HtmlElement, n_elements: int, length: int) -> str | None
     """
     if next(islice(element.iterdescendants(), n_elements, None), None) is not None:
         return None
-    text = " ".join(" ".join(cast("Iterator[str]", element.itertext())).split())
+    text = one_line(element)
     return text if len(text) <= length else None
+
+
+def one_line(element: HtmlElement) -> str:
+    """Return the text of an element in one line, with a blank between the texts of elements."""
+    return " ".join(" ".join(cast("Iterator[str]", element.itertext())).split())
 
 
 def solid(text: str) -> str:

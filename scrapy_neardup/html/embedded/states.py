@@ -15,7 +15,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from ..class_search import elements_by_class
-from ..page_lines import short_text
+from ..page_lines import one_line, short_text
 
 _ATTRIBUTES = ("aria-checked", "aria-selected", "aria-pressed", "aria-disabled")
 #: Names of states in classes, as in ``size--sold-out`` and ``is-active``.
@@ -84,7 +84,7 @@ def _long_text(element: HtmlElement) -> str:
     """Return a struck text, in one line; that of one within another is a part of it."""
     if next(element.iterancestors(*_STRUCK), None) is not None:
         return ""
-    return " ".join(" ".join(cast("Iterator[str]", element.itertext())).split())
+    return one_line(element)
 
 
 def _state_of(element: HtmlElement) -> str:
