@@ -31,7 +31,7 @@ from .kept_content import content_kept
 from .limits import PageLimits
 from .list_entries import ListedEntries, listed_entries
 from .page_lines import INLINE
-from .sanitizing import repaired
+from .sanitizing import PRIVATE_USE, repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
 
 _DEFAULT_LIMITS = PageLimits()
@@ -201,7 +201,7 @@ def _article_text(html: str, tree: HtmlElement) -> str | None:
     # Not on import: the process of a crawl rarely reads pages itself, and this takes long.
     import trafilatura
 
-    if _PRIVATE.search(html):
+    if PRIVATE_USE.search(html):
         # trafilatura removes what is not printable.
         text = trafilatura.extract(_with_stand_ins(tree), include_comments=False)
         return text and text.translate(_STANDS_FOR)
@@ -299,9 +299,7 @@ _MAX_INLINE = 2000
 _long_paragraphs = etree.XPath(f"descendant::p[count(descendant::*) > {_MAX_INLINE}]")
 _texts = etree.XPath("descendant::text()", smart_strings=False)
 
-#: Characters for private use: a site's own font may show them as digits or letters; and the letters
-#: in flags of parts of countries. Rare Han characters stand in for them.
-_PRIVATE = re.compile("[\ue000-\uf8ff\U000e0020-\U000e007f]")
+#: What stands in for each character of :data:`PRIVATE_USE`.
 _STAND_IN = dict(
     zip([*range(0xE000, 0xF900), *range(0xE0020, 0xE0080)], range(0x28000, 0x29960), strict=True)
 )

@@ -14,8 +14,9 @@ from ..text.characters import COMBINING_MARKS, bounded_marks
 #: Characters that a tree must not contain and that browsers do not show.
 _INVALID = re.compile("[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: Characters for private use, and letters in flags.
-_STOOD_IN_FOR = re.compile("[\ue000-\uf8ff\U000e0020-\U000e007f]")
+#: Characters for private use: a site's own font may show them as digits or letters; and the letters
+#: in flags of parts of countries. Rare Han characters stand in for them.
+PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000e0020-\U000e007f]")
 #: All bytes but those of invalid control characters (XML 1.0, section 2.2), and the first bytes in
 #: UTF-8 of the other invalid characters: surrogates, U+FFFE and U+FFFF.
 _VALID_BYTES = bytes([*b"\t\n\r", *range(ord(" "), 256)])
@@ -141,7 +142,7 @@ def _resolved(reference: re.Match[str]) -> str:
         return "\ufffd"
     if character == "\f":
         return " "
-    is_searched = COMBINING_MARKS.match(character) or _STOOD_IN_FOR.match(character)
+    is_searched = COMBINING_MARKS.match(character) or PRIVATE_USE.match(character)
     return character if is_searched else reference[0]
 
 
