@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from .._util.encoding import utf8
 from ..exceptions import InvalidOption
 from .base import Method
-from .words import PIECE, least_common, members, packed_set, share_of_larger, shared
+from .words import PIECE, PackedSetKeys, members, packed_set, share_of_larger, shared
 
 #: Five modulo eight, so that its powers modulo ``2**30`` are as many as can be, and so are those in
 #: the lowest bits: these bits depend on the order of the bytes.
@@ -22,7 +21,7 @@ _MASK = np.uint64((1 << _MODULUS_BITS) - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manber(Method):
+class Manber(PackedSetKeys, Method):
     """Fingerprints of windows of bytes, kept where their lowest bits are zero.
 
     The windows overlap and are chosen by their content, so an insertion changes only the
@@ -60,12 +59,6 @@ class Manber(Method):
 
     def is_near(self, new: bytes, known: bytes) -> bool:
         return share_of_larger(new, known) >= self.min_similarity
-
-    def keys(self, value: bytes) -> Iterable[int]:
-        return members(value)
-
-    def keys_in_common(self, value: bytes) -> int:
-        return least_common(members(value).size, self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         of_new, of_known = self.similarity(new, known), self.similarity(known, new)

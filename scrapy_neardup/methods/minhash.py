@@ -15,7 +15,7 @@ import numpy.typing as npt
 import xxhash
 
 from ..exceptions import InvalidOption
-from .words import WORD, Hashes, WordMethod, least_common, members, packed_set, share_of_larger
+from .words import WORD, Hashes, PackedSetKeys, WordMethod, members, packed_set, share_of_larger
 
 #: Words in a shingle, here and in the benchmarks' resemblance.
 WIDTH = 5
@@ -70,7 +70,7 @@ class MinHash(WordMethod):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BottomK(WordMethod):
+class BottomK(PackedSetKeys, WordMethod):
     """The k least hashes of one function (Broder 1997, section 4).
 
     Of the k least hashes of the union, the share that both sets have estimates the resemblance
@@ -104,12 +104,6 @@ class BottomK(WordMethod):
         # The part of the union that is compared has at least the hashes of the larger sample.
         may_be_near = share_of_larger(new, known) >= self.min_similarity
         return may_be_near and super().is_near(new, known)
-
-    def keys(self, value: bytes) -> Iterable[int]:
-        return members(value)
-
-    def keys_in_common(self, value: bytes) -> int:
-        return least_common(members(value).size, self.min_similarity)
 
 
 def least_hashes(elements: Hashes, number: int) -> bytes:

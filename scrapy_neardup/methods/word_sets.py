@@ -15,9 +15,9 @@ from ..text.idf import UNITS_PER_NAT, shipped_table, token_hashes, weights_of
 from ..text.weighting import are_numbers
 from .words import (
     WORD,
+    PackedSetKeys,
     WordMethod,
     jaccard,
-    least_common,
     members,
     packed_set,
     share_of_larger,
@@ -32,7 +32,7 @@ _KEYWORD = np.dtype([("word", "<u4"), ("weight", "<u2")])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words(WordMethod):
+class Words(PackedSetKeys, WordMethod):
     """The set of words.
 
     By the Jaccard measure, the words in common divided by those of both, near are equal sets, and
@@ -68,12 +68,6 @@ class Words(WordMethod):
         if self.measure == "terms":
             return super().requirement
         return f"above {self.min_similarity:g}" if self.min_similarity < 1 else "the same words"
-
-    def keys(self, value: bytes) -> Iterable[int]:
-        return members(value)
-
-    def keys_in_common(self, value: bytes) -> int:
-        return least_common(members(value).size, self.min_similarity)
 
     def explain(self, new: bytes, known: bytes) -> str:
         both, ours, theirs = shared(new, known), members(new).size, members(known).size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from math import ceil
@@ -56,6 +57,18 @@ class WordMethod(Method, ABC):
             mixed = (mixed ^ hashes[place : place + mixed.size]) * _MULTIPLIER
             mixed ^= mixed >> _HALF
         return np.unique(mixed)
+
+
+class PackedSetKeys:
+    """Finds values by the members of a packed set; see :func:`least_common`."""
+
+    min_similarity: float
+
+    def keys(self, value: bytes) -> Iterable[int]:
+        return members(value)
+
+    def keys_in_common(self, value: bytes) -> int:
+        return least_common(members(value).size, self.min_similarity)
 
 
 def as_text(content: str | bytes) -> str:
