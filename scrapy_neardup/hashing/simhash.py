@@ -51,6 +51,11 @@ def hamming_distance(a: int, b: int) -> int:
     return (a ^ b).bit_count()
 
 
+def distance_of_bytes(a: bytes, b: bytes) -> int:
+    """Return the number of bits in which two fingerprints of equal length differ."""
+    return (int.from_bytes(a, "big") ^ int.from_bytes(b, "big")).bit_count()
+
+
 def to_hex(fingerprint: int) -> str:
     """Return a fingerprint as sixteen lower-case hexadecimal digits, most significant first.
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .._util.encoding import utf8
 from ..exceptions import InvalidOption
+from ..hashing.simhash import distance_of_bytes
 from .base import Method
 from .words import PIECE
 
@@ -65,7 +66,7 @@ class Nilsimsa(Method):
 
 def score(a: bytes, b: bytes) -> int:
     """Return 128 less the number of bits in which two codes differ."""
-    return _HALF - (int.from_bytes(a, "big") ^ int.from_bytes(b, "big")).bit_count()
+    return _HALF - distance_of_bytes(a, b)
 
 
 def code(data: bytes) -> bytes:

@@ -14,6 +14,7 @@ import xxhash
 
 from .._util.encoding import utf8
 from ..exceptions import InvalidOption
+from ..hashing.simhash import distance_of_bytes
 from ..hashing.tables import DESIGNS, TABLE_BITS, TABLE_DISTANCE, block_keys, table_keys
 from ..text.idf import shipped_table, token_hashes, weights_of
 from ..text.weighting import NUMBER_WEIGHT, are_numbers, saturated
@@ -92,10 +93,10 @@ class Simhash(WordMethod):
         return xxhash.xxh3_64_digest(word)[-self.bits // 8 :]
 
     def similarity(self, new: bytes, known: bytes) -> float:
-        return 1 - _distance(new, known) / self.bits
+        return 1 - distance_of_bytes(new, known) / self.bits
 
     def is_near(self, new: bytes, known: bytes) -> bool:
-        return _distance(new, known) <= self.max_distance
+        return distance_of_bytes(new, known) <= self.max_distance
 
     def keys(self, value: bytes) -> Iterable[int]:
         number = int.from_bytes(value, "big")
@@ -104,7 +105,7 @@ class Simhash(WordMethod):
         return block_keys(number, self.bits, self.max_distance + 1)
 
     def explain(self, new: bytes, known: bytes) -> str:
-        return f"{_distance(new, known)} of {self.bits} bits differ"
+        return f"{distance_of_bytes(new, known)} of {self.bits} bits differ"
 
     @property
     def requirement(self) -> str:
@@ -122,7 +123,3 @@ def fingerprint(
     is_set = np.unpackbits(np.frombuffer(hashes, np.uint8).reshape(weights.size, -1), axis=1)
     sums = weights @ (2.0 * is_set - 1)
     return np.packbits(sums >= 0 if set_ties else sums > 0).tobytes()
-
-
-def _distance(a: bytes, b: bytes) -> int:
-    return (int.from_bytes(a, "big") ^ int.from_bytes(b, "big")).bit_count()
