@@ -68,3 +68,5 @@ class Reason(str, Enum):
 
 #: Why a pair has one content, and not only nearly so: what equals a page equals its equals.
 REASONS_OF_EQUALITY = frozenset((Reason.SAME_PAGE, Reason.SAME_LIST, Reason.SAME_TEXT))
+#: Reasons of pages with too little text to compare.
+TOO_LITTLE_TEXT = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))

@@ -17,7 +17,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from ..._util.urls import site_of
 from ...matching.verdict import Verdict
-from ...reasons import Reason
+from ...reasons import TOO_LITTLE_TEXT, Reason
 from ...url_rules.path_patterns import PathPatterns
 from ...url_rules.url_parts import parse_url
 
@@ -34,8 +34,6 @@ MAX_NAMED = 10
 MAX_SITES = 1000
 #: Share of the URLs of an endless space that may have another shape.
 _STRAYS = 0.1
-
-_TOO_LITTLE = (Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT)
 
 
 @dataclass(slots=True, eq=False)
@@ -100,7 +98,7 @@ class DuplicateFloodDetector:
         last_pages = self._of(site)
         last_pages.add(key, url)
         # Sites differ in how much text is usual.
-        self._everywhere.add(None if key is None or key[0] in _TOO_LITTLE else key, url)
+        self._everywhere.add(None if key is None or key[0] in TOO_LITTLE_TEXT else key, url)
         if key is None:
             return None
         if (known := self._by_key.get(key)) is not None:
@@ -111,7 +109,7 @@ class DuplicateFloodDetector:
         if len(self.named) >= MAX_NAMED:
             return None
         for of_site, pages in ((site, last_pages), ("", self._everywhere)):
-            if pages.floods(key) and (key[0] not in _TOO_LITTLE or pages.was_unusual(key)):
+            if pages.floods(key) and (key[0] not in TOO_LITTLE_TEXT or pages.was_unusual(key)):
                 if (known := self._early.get(key)) is not None:
                     self._by_key[key] = known
                     return None
@@ -139,7 +137,7 @@ class DuplicateFloodDetector:
         """Return whether the last judged page belongs to a flood, reported or not."""
         site = site_of(verdict.url)
         key = _key(verdict, site, text_digest)
-        if key is None or key[0] in _TOO_LITTLE:
+        if key is None or key[0] in TOO_LITTLE_TEXT:
             return False
         is_named = key in self._by_key
         return is_named or self._of(site).floods(key) or self._everywhere.floods(key)
@@ -162,7 +160,7 @@ def _key(
         return "duplicates", verdict.duplicate_of
     if verdict.kind == "new" and verdict.links_seen_at is not None:
         return "duplicates", verdict.links_seen_at
-    if verdict.kind == "undecided" and verdict.reason in _TOO_LITTLE:
+    if verdict.kind == "undecided" and verdict.reason in TOO_LITTLE_TEXT:
         return verdict.reason, site
     if verdict.kind == "revisit" and verdict.reason == Reason.CHANGED and text_digest is not None:
         return "changed", text_digest

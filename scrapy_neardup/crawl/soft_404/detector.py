@@ -21,7 +21,7 @@ from scrapy.utils.datatypes import LocalCache
 from ..._util.urls import is_list, page_key
 from ...html.page_outline import PageOutline
 from ...matching.verdict import Verdict
-from ...reasons import Reason
+from ...reasons import TOO_LITTLE_TEXT
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
 from ..async_bridge import Outcomes, in_thread, start, wait_for
@@ -51,7 +51,6 @@ _MAX_WAIT = 15.0
 _MAX_PAGE_WAIT, _LOOK = 5.0, 0.25
 #: Seconds that a crawl which is told to end waits until the answers it has got are compared.
 _MAX_LAST = 5.0
-_TOO_LITTLE = frozenset((Reason.NO_TEXT, Reason.FEW_FEATURES, Reason.THIN_TEXT))
 
 
 class _Arrival(NamedTuple):
@@ -219,7 +218,7 @@ class Soft404Detector:
             # Parameters make copies on honest sites too.
             and urlsplit(original).path != urlsplit(verdict.url).path
         )
-        mark = str(verdict.reason) if verdict.reason in _TOO_LITTLE else title
+        mark = str(verdict.reason) if verdict.reason in TOO_LITTLE_TEXT else title
         if host.has_title_twice(section, mark, verdict.url, page) or is_copy:
             host.begin_asking(section)
             like = host.like.replace(url=verdict.url)
