@@ -23,7 +23,7 @@ from .html.extraction import Extractor
 from .html.limits import PageLimits
 from .matching.method_matching import compare_by
 from .matching.rule import Rule, Scope
-from .matching.verdict import Match, Verdict
+from .matching.verdict import Match, Verdict, waited
 from .methods import Method
 from .reasons import Reason
 from .signatures.page_fields import PageFields, fields_of, kind_of, page_among, page_of
@@ -307,7 +307,7 @@ class NearDupDetector:
         deadline = monotonic() + MAX_WAIT
         while claim.is_blocked:
             if call.is_cancelled or monotonic() > deadline:
-                return Claim(Verdict("undecided", signature.url, Reason.WAITED))
+                return Claim(waited(signature))
             if claim.outcome:
                 wait([claim.outcome], _RETRY_SECONDS)
             else:

@@ -18,7 +18,7 @@ from ..detector import NearDupDetector
 from ..exceptions import StoreError
 from ..matching.rule import Rule
 from ..matching.stored_items import NO_ITEMS
-from ..matching.verdict import Verdict
+from ..matching.verdict import Verdict, waited
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..stores import Claim, Store, Ticket
@@ -276,7 +276,7 @@ class StoreClient:
         while claim.is_blocked:
             left = deadline - monotonic()
             if left <= 0:
-                return Claim(Verdict("undecided", signature.url, Reason.WAITED))
+                return Claim(waited(signature))
             # An outcome in this process ends the wait at once; that of another needs polling.
             await wait_for(claim.outcome, min(left, _LONGEST_DELAY if claim.outcome else delay))
             delay = min(2 * delay, _LONGEST_DELAY)

@@ -102,6 +102,11 @@ class Verdict:
         return self.kind == "duplicate"
 
 
+def waited(page: PageSignature) -> Verdict:
+    """Return the verdict on a page that has waited in vain, or must wait."""
+    return Verdict("undecided", page.url, Reason.WAITED)
+
+
 def revisit_of_links(verdict: Verdict, page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known, but of which no item was stored.
 

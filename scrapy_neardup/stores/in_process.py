@@ -18,7 +18,7 @@ from ..matching.candidates import Found, find_original
 from ..matching.method_matching import find_original_by, matches_by, pairs_by
 from ..matching.rule import Rule, learn, learn_text
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
-from ..matching.verdict import Match, Verdict, revisit, revisit_of_links
+from ..matching.verdict import Match, Verdict, revisit, revisit_of_links, waited
 from ..methods import Method
 from ..reasons import Reason
 from ..signatures.passages import Passages
@@ -349,8 +349,7 @@ class InProcessStore(HintMethods):
         must_read = not signature.is_read and bool(others or not alike.suffice)
         if not (unread or must_read):
             return alike.recorded
-        waiting = Verdict("undecided", signature.url, Reason.WAITED)
-        return Claim(waiting, must_read=must_read, unread=tuple(unread))
+        return Claim(waited(signature), must_read=must_read, unread=tuple(unread))
 
     def _judged_beside(
         self, known: tuple[int, PageSignature] | None, signature: PageSignature, rule: Rule

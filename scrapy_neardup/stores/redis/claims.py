@@ -18,7 +18,7 @@ from ...matching.passage_candidates import passage_candidates
 from ...matching.rule import Rule, learn
 from ...matching.site_boilerplate import Boilerplates
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
-from ...matching.verdict import Verdict, revisit, revisit_of_links
+from ...matching.verdict import Verdict, revisit, revisit_of_links, waited
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ..base import Claim, unchanged_since
@@ -193,7 +193,7 @@ class PageJudge:
             )
         others = self._present(sharing.found(alike.numbers), lookup)
         unread = [other for other in others if not other.page.is_read]
-        verdict = Verdict("undecided", page.url, Reason.WAITED)
+        verdict = waited(page)
         if self._must_wait_for_body(unread):
             return Judgement(verdict, lookup, answer=Claim(verdict, is_blocked=True))
         keys = {other.page.key for other in unread}

@@ -28,8 +28,7 @@ from ...matching.candidates import site_digest
 from ...matching.rule import Rule, Scope, learn, learn_text
 from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
-from ...matching.verdict import Verdict
-from ...reasons import Reason
+from ...matching.verdict import waited
 from ...signatures.signature import PageSignature
 from ..base import Claim, Entry, Ticket, Users, require_time
 from ..body_cache import BodyCache
@@ -297,7 +296,7 @@ class RedisStore(HintMethods):
                 return Claim(
                     found.verdict, held.ticket, items=found.items, unchanged=found.unchanged
                 )
-        return Claim(Verdict("undecided", signature.url, Reason.WAITED), is_blocked=True)
+        return Claim(waited(signature), is_blocked=True)
 
     def _complete_at(
         self,
