@@ -16,7 +16,7 @@ from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.facts import fields_differ, states_more
 from ..signatures.signature import PageSignature
-from ..text.titles import name_other_versions, title_words
+from ..text.titles import Title, name_other_versions, title_words
 from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .title_rules import headings_name_others, own_titles, titles_differ
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
@@ -249,7 +249,17 @@ def learn(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
         boilerplate.learn(page.title, None)
         boilerplate.note_unread(page.key)
         return
-    boilerplate.learn(page.title, page.sketch_values)
+    _learn_text(boilerplate, page, page.title)
+
+
+def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
+    """Learn from the text of a page whose title was learned before it was read in full."""
+    _learn_text(boilerplate, page, None)
+
+
+def _learn_text(boilerplate: SiteBoilerplate, page: PageSignature, title: Title | None) -> None:
+    """Learn from the text of a page, and its title unless that was learned before."""
+    boilerplate.learn(title, page.sketch_values)
     if is_thin(page):
         boilerplate.learn_thin(page.title, page.text_digest)
 
@@ -278,13 +288,6 @@ def _objection_on_one_site(
     if _own_resemblance(page, other, boilerplate) < MIN_OWN_SIMILARITY:
         return Reason.ONLY_BOILERPLATE_ALIKE
     return None
-
-
-def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
-    """Learn from the text of a page whose title was learned before it was read in full."""
-    boilerplate.learn(None, page.sketch_values)
-    if is_thin(page):
-        boilerplate.learn_thin(page.title, page.text_digest)
 
 
 def _states_more(page: PageSignature, other: PageSignature, match: Match) -> bool:
