@@ -257,7 +257,8 @@ Row = tuple[str, str, str, str]
 
 #: Kinds of verdicts, and the stats of their reasons.
 _KINDS = {"new": "", "duplicate": "", "revisit": "revisits/", "undecided": "undecided/"}
-_ITEMS = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
+#: What becomes of items, in the order of the rows; the metrics have these labels.
+ITEM_OUTCOMES = ("kept", "dropped", "tagged", "untagged", "reported", "unjudged")
 #: Stats with one row each, unless they are 0.
 _SINGLE = {
     "requests/refused": "requests refused",
@@ -331,7 +332,7 @@ def _items(stats: Mapping[str, Any]) -> Iterator[Row]:
     found = counts(stats, "items/")
     # Items that were not judged are counted as kept too.
     total = sum(found.values()) - found.get("unjudged", 0)
-    for outcome in _ITEMS:
+    for outcome in ITEM_OUTCOMES:
         if number := found.get(outcome, 0):
             yield f"items {outcome}", str(number), _percent(number, total), ""
 

@@ -20,7 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ...exceptions import MissingPackage
 from ..async_bridge import in_thread, start
-from .crawl_log import counts
+from .crawl_log import ITEM_OUTCOMES, counts
 from .duplicate_floods import DuplicateFlood
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ COUNTERS = (
     Metric("undecided", "Pages that could not be judged.", "undecided/", "reason"),
     Metric("revisits", "Pages that are known under their own URL.", "revisits/", "reason"),
     Metric("skipped", "Responses that were not judged.", "skipped/", "reason"),
-    Metric(
-        "items", "Items by what became of them.", "items/", "outcome",
-        ("kept", "dropped", "tagged", "untagged", "reported", "unjudged"),
-    ),
+    Metric("items", "Items by what became of them.", "items/", "outcome", ITEM_OUTCOMES),
     Metric("judged_bytes", "Bytes of judged pages.", "bytes/judged"),
     Metric("duplicate_bytes", "Bytes of duplicates.", "bytes/duplicate"),
     Metric("scripted_sites", "Sites whose pages need scripts.", "scripted_sites"),
