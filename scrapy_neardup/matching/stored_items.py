@@ -140,7 +140,7 @@ def _digest_of_names(names: frozenset[str]) -> int:
     """Return a digest of names in any order: 24 bits, 0 for none, never one of unknown names."""
     if not names:
         return 0
-    digest = 1 + _hash("\n".join(sorted(names))) % (_MIXED_FIELDS - 1)
+    digest = 1 + hash_of("\n".join(sorted(names))) % (_MIXED_FIELDS - 1)
     _names[digest] = names
     _names.move_to_end(digest)
     if len(_names) > _MAX_SETS:
@@ -238,12 +238,12 @@ class PageItems:
         """
         positions = (1 << min(self._n_yielded, _POSITIONS - 1)) - 1
         total = self._ordered if positions & ~stored else self._sum
-        return 1 + _hash(f"{self._n_yielded} {total:x}") % ((1 << _CARRIED) - 1)
+        return 1 + hash_of(f"{self._n_yielded} {total:x}") % ((1 << _CARRIED) - 1)
 
 
 def digest_of_values(values: Iterable[str]) -> int:
     """Return a digest of the values that tell an item from others of its page, in any order."""
-    return _hash("\n".join(sorted(values)))
+    return hash_of("\n".join(sorted(values)))
 
 
 class StoredItems:
@@ -283,7 +283,7 @@ def _carried(values: Collection[str], *, is_built: bool) -> int:
     """Return a digest of values in any order: 24 bits, 0 for none, never :data:`_MIXED`."""
     if not values:
         return 0
-    return _OF_VALUES | is_built * _BUILT | _hash("\n".join(sorted(values))) % (_BUILT - 1)
+    return _OF_VALUES | is_built * _BUILT | hash_of("\n".join(sorted(values))) % (_BUILT - 1)
 
 
 def _merged_carried(carried: int, other: int) -> int:
@@ -296,5 +296,6 @@ def _merged_carried(carried: int, other: int) -> int:
     return max(carried, other) if (carried | other) & _OF_VALUES else 0
 
 
-def _hash(value: str) -> int:
+def hash_of(value: str) -> int:
+    """Return a 64-bit hash of a value."""
     return xxhash.xxh3_64_intdigest(utf8(value))

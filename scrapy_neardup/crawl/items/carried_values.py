@@ -20,12 +20,10 @@ from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-import xxhash
 from lxml import etree
 from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
-from ..._util.encoding import utf8
 from .request_contents import arguments_with, given_with, variables_with
 from .value_texts import flags_among, folded, named_parts_of, values_of
 
@@ -242,11 +240,6 @@ def is_stated(held: Collection[str], shown: str) -> bool:
 def weight_of(values: Iterable[str]) -> int:
     """Return the number of characters of these values, without URLs."""
     return sum(len(value) for value in values if not value.startswith(_URL_STARTS))
-
-
-def hash_of(value: str) -> int:
-    """Return a 64-bit hash of a value."""
-    return xxhash.xxh3_64_intdigest(utf8(value))
 
 
 def _texts_of(keys: Iterable[Any]) -> list[str]:

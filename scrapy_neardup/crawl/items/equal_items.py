@@ -20,10 +20,10 @@ from typing import Any
 from itemadapter import ItemAdapter
 from scrapy.utils.datatypes import LocalCache
 
+from ...matching.stored_items import hash_of
 from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ..async_bridge import wait_for
-from .carried_values import hash_of
 from .fetch_times import is_of_fetch
 from .item_tracker import ItemJudgement, Judgement, PendingClaim
 from .origins import CarriedValues, Origin

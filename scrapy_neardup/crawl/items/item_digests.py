@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from scrapy.http import Response
 
 from ...matching.item_texts import ItemTexts, is_text
-from ...matching.stored_items import digest_of_values, item_bits
+from ...matching.stored_items import digest_of_values, hash_of, item_bits
 from ...signatures.signature import PageSignature
-from .carried_values import hash_of, is_stated, is_within, shown_by
+from .carried_values import is_stated, is_within, shown_by
 from .fetch_times import is_of_fetch
 from .item_tracker import ItemJudgement, Judgement
 from .origins import CarriedValues, ItemParts

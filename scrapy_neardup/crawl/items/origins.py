@@ -16,6 +16,7 @@ from typing import Any, Literal
 from scrapy.http import Request
 
 from ...matching.item_texts import is_text
+from ...matching.stored_items import hash_of
 from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
@@ -24,7 +25,6 @@ from .carried_values import (
     carried_by,
     flags_carried_by,
     flags_held_by,
-    hash_of,
     held_by,
     keys_within,
     values_within,
