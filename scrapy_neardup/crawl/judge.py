@@ -26,7 +26,7 @@ from .items.item_digests import ItemPosition
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
 from .items.judged_field import JudgedField
 from .items.origins import ITEM_ORIGINS, carries_values
-from .monitoring.crawl_log import CrawlStats
+from .monitoring.crawl_log import LAST_WARNING, CrawlStats
 from .monitoring.metrics import require_metrics
 from .monitoring.start_errors import log_start_error
 from .output_files import require_own_files
@@ -283,7 +283,7 @@ class NearDupJudge:
             "neardup/skipped/bad_meta)%s",
             request,
             problem,
-            ". Further warnings of this kind are suppressed" if is_last else "",
+            LAST_WARNING if is_last else "",
         )
 
     def _warn_of_thresholds(self, options: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import re
 
 from ..exceptions import InputError
 from .fields import CONTENT_FIELDS
+from .record import UTF8_MARK
 
 _TO_JSON = "export the items as JSON Lines: scrapy crawl SPIDER -o items.jsonl"
 _TO_GZIP = "unpack it, or pack it with gzip or zstd"
@@ -61,7 +62,7 @@ def refuse_other_formats(start: bytes, source: str) -> None:
         raise InputError(source, "is UTF-16; save it as UTF-8")
     if _MARSHAL.match(start):
         raise _unreadable(source, "a feed in Python's marshal format", _TO_JSON)
-    root = _xml_root(start.removeprefix(b"\xef\xbb\xbf").lstrip())
+    root = _xml_root(start.removeprefix(UTF8_MARK).lstrip())
     if root is not None and root.rpartition(":")[2].lower() != "html":
         raise InputError(source, f"is XML (<{root}>), not a page; {_TO_JSON}")
 

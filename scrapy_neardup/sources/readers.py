@@ -26,7 +26,7 @@ from .fields import NOT_JSON, page_of_json
 from .json_arrays import array_pages, require_lines
 from .other_formats import refuse_other_formats, refuse_tables
 from .parquet import ParquetPages, is_parquet
-from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
+from .record import MAX_PAGE_BYTES, TOO_LARGE, UTF8_MARK, BadRecord, BadRecords, Record
 from .tables import open_table, table_format
 from .warc import WARC, archive_iterator, warc_pages
 
@@ -36,9 +36,8 @@ _READ_AS_LINES = (
     "it was read as JSON Lines, because it begins like no other format and its name does not end "
     "in .csv or .tsv"
 )
-_UTF8_MARK = b"\xef\xbb\xbf"
 #: How an array of objects begins; a line of JSON Lines that is not broken does not.
-_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
+_ARRAY = re.compile(rb"(?:%b)?\s*\[\s*\{" % UTF8_MARK)
 _JSON_NAME = re.compile(r"\.json(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
 
 
@@ -150,7 +149,7 @@ def stream_pages(
             yield from ParquetPages(raw, source, columns).pages(bad)
         elif start.startswith(WARC):
             yield from warc_pages(stream, source, bad, passed_over)
-        elif start.removeprefix(_UTF8_MARK).lstrip()[:1] == b"<":
+        elif start.removeprefix(UTF8_MARK).lstrip()[:1] == b"<":
             yield html_page(Path(source), stream.read(MAX_PAGE_BYTES), source)
         elif (_ARRAY.match(start) or _JSON_NAME.search(source)) and _at_array(stream):
             yield from array_pages(stream, source, bad, columns)
@@ -262,8 +261,8 @@ def _raise(error: OSError) -> NoReturn:
 
 def _at_array(stream: io.BufferedReader) -> bool:
     """Go to the first byte that is no white space; return whether an array of JSON begins there."""
-    if stream.peek(len(_UTF8_MARK)).startswith(_UTF8_MARK):
-        stream.read(len(_UTF8_MARK))
+    if stream.peek(len(UTF8_MARK)).startswith(UTF8_MARK):
+        stream.read(len(UTF8_MARK))
     while (start := stream.peek(1)) and not start.lstrip():
         stream.read(len(start))
     stream.read(len(start) - len(start.lstrip()))
@@ -296,7 +295,7 @@ def json_pages(
             bad.note(TOO_LARGE, f"{source}, line {number}")
             continue
         if number == 1 and not is_part:
-            line = line.removeprefix(_UTF8_MARK)
+            line = line.removeprefix(UTF8_MARK)
             refuse_tables(line, source)
             if _JSON_NAME.search(source):
                 require_lines(line, source)

@@ -9,6 +9,8 @@ from typing import Literal
 #: Largest page, after decompression; larger ones are counted and skipped.
 MAX_PAGE_BYTES = 64 * 2**20
 TOO_LARGE = f"larger than {MAX_PAGE_BYTES >> 20} MiB"
+#: The byte order mark that UTF-8 may begin with; it is no part of the text.
+UTF8_MARK = b"\xef\xbb\xbf"
 
 
 class BadRecord(ValueError):

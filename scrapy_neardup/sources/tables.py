@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..exceptions import InputError
 from .columns import Columns, find_columns
 from .fields import CONTENT_FIELDS, FIELDS, page_of_fields
-from .record import MAX_PAGE_BYTES, TOO_LARGE, BadRecord, BadRecords, Record
+from .record import MAX_PAGE_BYTES, TOO_LARGE, UTF8_MARK, BadRecord, BadRecords, Record
 
 _SUFFIX = re.compile(r"\.([ct]sv)(?:\.(?:gz|gzip|zst|zstd))?$", re.IGNORECASE)
-_UTF8_MARK = b"\xef\xbb\xbf"
 _NOT_UTF8 = "not UTF-8"
 _HAS_NUL = "NUL byte"
 _NOT_CSV = "not CSV"
@@ -40,8 +39,8 @@ def open_table(
     :param bad: counts unusable records by reason.
     :raises InputError: if the columns are unknown; while iterating, if the last line is cut off.
     """
-    if stream.peek(len(_UTF8_MARK)).startswith(_UTF8_MARK):
-        stream.read(len(_UTF8_MARK))
+    if stream.peek(len(UTF8_MARK)).startswith(UTF8_MARK):
+        stream.read(len(UTF8_MARK))
     kind = table_format(source) or "csv"
     rows = _CsvRows(stream) if kind == "csv" else _TsvRows(stream)
     fields = _read_header(rows, source, kind, columns, bad)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     #: A store that several users of one process may have open; the last of them closes it.
     SharedStore: TypeAlias = InProcessStore | RedisStore
 
-_SQLITE = "sqlite:///"
+SQLITE_SCHEME = "sqlite:///"
 
 _opening = threading.Lock()
 _open: dict[tuple[str, str], SharedStore] = {}
@@ -87,10 +87,10 @@ def open_reader(address: str) -> StoreReader:
     address = _canonical(address)
     if address == "memory":
         raise InvalidOption("store", address, "the address of a store that outlives its process")
-    if address.startswith(_SQLITE):
+    if address.startswith(SQLITE_SCHEME):
         from .sqlite.reading import SqliteReader
 
-        return SqliteReader(address.removeprefix(_SQLITE))
+        return SqliteReader(address.removeprefix(SQLITE_SCHEME))
     from .redis.reading import RedisReader
 
     return RedisReader(address)
@@ -115,8 +115,8 @@ def _canonical(address: str) -> str:
         RedisAddress.parse(address)
         return address
     if scheme == "sqlite":
-        if path := address.removeprefix(_SQLITE).removeprefix(address):
-            return f"{_SQLITE}{Path(path).resolve()}"
+        if path := address.removeprefix(SQLITE_SCHEME).removeprefix(address):
+            return f"{SQLITE_SCHEME}{Path(path).resolve()}"
         known = "'sqlite:///relative/path' or 'sqlite:////absolute/path'"
     elif address == "memory":
         return address
@@ -132,10 +132,10 @@ def _new_store(
         # A user who never closes it: it lives as long as the process.
         store.users.join()
         return store
-    if address.startswith(_SQLITE):
+    if address.startswith(SQLITE_SCHEME):
         from .sqlite.store import SqliteStore
 
-        return SqliteStore(address.removeprefix(_SQLITE), namespace, ttl, secret)
+        return SqliteStore(address.removeprefix(SQLITE_SCHEME), namespace, ttl, secret)
     from .redis.store import RedisStore
 
     return RedisStore(address, namespace, ttl, scope=scope, secret=secret)

@@ -8,6 +8,8 @@ import numpy.typing as npt
 from .characters import CodePoints, are_digits, are_in
 from .tokenization import Spans
 
+#: Largest distance in tokens between a month and its number: "3 de marzo".
+MAX_DATE_GAP = 2
 #: Characters between the numbers of dates and times, and after them.
 _BETWEEN = np.array(list(map(ord, "-/:")), np.uint32)
 _AFTER = np.array(list(map(ord, "年月日号號时時点點分년월일시분")), np.uint32)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .characters import are_cut_into_pairs, are_in
-from .dates import are_near, are_of_dates, are_of_visits, are_years_of_facts
+from .dates import MAX_DATE_GAP, are_near, are_of_dates, are_of_visits, are_years_of_facts
 from .idf import IdfTable, token_hashes
 from .known_words import MONTHS, NAMES
 from .signs.numbers import are_after_noon, are_negative, are_of_codes, are_parts, have_sign_behind
@@ -91,8 +91,6 @@ def _known() -> _Known:
 
 
 _KNOWN = _known()
-#: Largest distance in tokens between a month and its number: "3 de marzo".
-_MAX_DATE_GAP = 2
 
 Codes = npt.NDArray[np.uint32]
 
@@ -180,7 +178,7 @@ def value_sequence(codes: Codes, spans: Spans | None, heading: int) -> ValueSequ
     """
     if (is_month := codes >= FIRST_OF_DATE).any():
         # "May" is also a verb.
-        is_month &= are_near((codes >= FIRST_NUMBER) & ~is_month, _MAX_DATE_GAP)
+        is_month &= are_near((codes >= FIRST_NUMBER) & ~is_month, MAX_DATE_GAP)
         codes = np.where((codes < FIRST_OF_DATE) | is_month, codes, 0)
     if spans is not None:
         codes = _with_joined_thousands(codes, spans)
@@ -195,7 +193,7 @@ def value_sequence(codes: Codes, spans: Spans | None, heading: int) -> ValueSequ
     numbers = np.flatnonzero((found >= FIRST_NUMBER) & (found < FIRST_OF_DATE))
     if numbers.size:
         places = tokens[numbers]
-        near_month = are_near(is_month, _MAX_DATE_GAP)[places]
+        near_month = are_near(is_month, MAX_DATE_GAP)[places]
         of_codes = are_of_codes(spans, places) & ~near_month
         of_dates = are_of_dates(spans, places, near_month) & ~of_codes
         is_signed = ~of_dates & (are_negative(spans, places) | have_sign_behind(spans, places))
@@ -260,7 +258,7 @@ def _of_whole_dates(
     :param tokens: the places of the values among the tokens.
     """
     found: Codes = (flags > 0).astype(CODE)
-    follows = is_number[1:] & is_number[:-1] & (np.diff(tokens) <= _MAX_DATE_GAP)
+    follows = is_number[1:] & is_number[:-1] & (np.diff(tokens) <= MAX_DATE_GAP)
     if found.any():
         for place in np.flatnonzero(follows).tolist():
             found[place + 1] |= found[place]

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .counters import is_of_counter, is_only_of_counter
-from .dates import are_near
+from .dates import MAX_DATE_GAP, are_near
 from .idf import token_hashes
 from .known_words import MONTHS, MORE_NUMBERS, WEEKDAYS
 from .normalization import normalize
@@ -124,8 +124,6 @@ _PLAIN, _PLAIN_BEFORE_TIME, _BEFORE_NAME = range(4, 7)
 _NAME, _NUMBER, _FIRST_CHOICE = 7, 8, 12
 #: The last bits of the mark of a choice: whether it is a month or a day of the week, and a month.
 _OF_CALENDAR, _OF_MONTH = 1, 2
-#: Largest distance in tokens of a month from a number of its date.
-_MAX_DATE_GAP = 2
 _WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
 
 
@@ -224,7 +222,7 @@ def sums_of(
     is_plain = (marks >= _PLAIN) & (marks < _NAME)
     # The month of a date may be written as a number elsewhere; "sept" is also French for seven.
     is_month = (marks >= _FIRST_CHOICE) & (marks & _OF_MONTH > 0)
-    is_month &= are_near(marks == _NUMBER, _MAX_DATE_GAP)
+    is_month &= are_near(marks == _NUMBER, MAX_DATE_GAP)
     is_number = ((marks == _NUMBER) | is_month) & ~(numbers_of_visits | dates_of_visits)
     names, plain, numbers = map(int, map(np.count_nonzero, (marks == _NAME, is_plain, is_number)))
     chosen = marks[is_choice].astype(np.uint64)

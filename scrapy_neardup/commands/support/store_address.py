@@ -14,12 +14,12 @@ from ..._util.wording import quantity
 from ...exceptions import InputError, InvalidOption, StoreError, StoreMissing
 from ...sources.readers import beginning
 from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
+from ...stores.factory import SQLITE_SCHEME
 from ...stores.in_process import InProcessStore
 from .output import print_message
 
 #: The first bytes of a store's file.
 SQLITE_MAGIC = b"SQLite format 3\0"
-_SQLITE = "sqlite:///"
 
 
 def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
@@ -89,9 +89,9 @@ def open_for_reading(given: str) -> Iterator[StoreReader]:
     except InvalidOption as error:
         raise error.renamed("STORE") from None
     except StoreMissing as error:
-        if not address.startswith(_SQLITE):
+        if not address.startswith(SQLITE_SCHEME):
             raise
-        ways_out = _ways_out(Path(address.removeprefix(_SQLITE)))
+        ways_out = _ways_out(Path(address.removeprefix(SQLITE_SCHEME)))
         raise StoreMissing(error.store, f"{error.problem}{ways_out}") from None
     with closing(opened) as reader:
         yield reader

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("scrapy_neardup")
 
+#: What the last warning of a kind ends with.
+LAST_WARNING = ". Further warnings of this kind are suppressed"
+
 _NO_REPORT = 'none; set NEARDUP_REPORT = "report.html" to write one'
 
 
@@ -156,8 +159,7 @@ class CrawlLog:
                 self.floods.note_early(flood, verdict, text_digest, walls.references)
         if flood is not None:
             is_last = len(self.floods.named) == MAX_NAMED
-            last = ". Further warnings of this kind are suppressed" if is_last else ""
-            self._logger.warning("%s%s", _warning(flood), last)
+            self._logger.warning("%s%s", _warning(flood), LAST_WARNING if is_last else "")
         return flood
 
     def _wall_texts(
