@@ -28,6 +28,7 @@ from .support.store_address import (
     open_copy,
     open_for_reading,
     parse_domain,
+    paths_of,
     require_site,
 )
 
@@ -206,8 +207,7 @@ def _run(options: argparse.Namespace, settings: BaseSettings) -> None:
     _name_what_they_became(options, space, changed)
     changed.sort(key=lambda page: -page.latest)
     if options.output is not None:
-        inputs = [options.store, options.store.removeprefix("sqlite:///")]
-        with open_rows(options.output, inputs, _COLUMNS) as output:
+        with open_rows(options.output, paths_of(options.store), _COLUMNS) as output:
             for page in changed:
                 output.write(page.row())
     if options.output != "-":

@@ -24,6 +24,7 @@ from .support.store_address import (
     open_for_reading,
     open_for_writing,
     parse_domain,
+    paths_of,
     require_writable,
 )
 from .support.url_discarder import convert
@@ -105,8 +106,7 @@ def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) ->
 
 def _export(rules: Sequence[UrlRule], options: argparse.Namespace) -> None:
     done = convert(rules)
-    inputs = [options.store, options.store.removeprefix("sqlite:///")]
-    with open_output(options.export, inputs) as output:
+    with open_output(options.export, paths_of(options.store)) as output:
         output.write(json.dumps(done.rules, indent=2, ensure_ascii=False) + "\n")
     print_message(
         f"{options.export}: {quantity(len(done.converted), 'rule')} in force, as {len(done.rules)} "

@@ -48,6 +48,7 @@ from .support.store_address import (
     open_for_reading,
     open_for_writing,
     parse_domain,
+    paths_of,
     require_writable,
 )
 from .support.verdicts import VerdictCounter, is_of_scan
@@ -253,7 +254,7 @@ def _export(options: argparse.Namespace, settings: BaseSettings) -> None:
     with open_for_reading(options.store) as reader:
         space = namespace_in(reader, options.namespace)
         secret = space.secret if options.with_secret else None
-        inputs = [options.store, reader.name.removeprefix("sqlite:///")]
+        inputs = paths_of(options.store)
         with open_output(options.output, inputs, private=options.with_secret, heading=1) as output:
             output.write(Head(space.name, space.recipe, space.parts, secret).line() + "\n")
             pages, total = reader.pages(space.name), reader.figures(space.name).pages

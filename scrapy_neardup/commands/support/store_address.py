@@ -63,6 +63,11 @@ def address_of(given: str, hint: str = "") -> str:
     return f"sqlite:///{path.resolve()}"
 
 
+def paths_of(store: str) -> list[str]:
+    """Return the spellings by which a store's file must not be overwritten."""
+    return [store, store.removeprefix(SQLITE_SCHEME)]
+
+
 def _ways_out(path: Path) -> str:
     """Return what to do about a missing store: a similar name, or how to make it."""
     with suppress(OSError, InputError):
