@@ -44,9 +44,7 @@ def print_message(message: str) -> None:
 
 def print_output(*blocks: str | Table) -> None:
     """Print lines and tables on standard output."""
-    console = _Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _FILE_WIDTH
+    console = _console()
     for block in blocks:
         if isinstance(block, str):
             console.print(printable(block), soft_wrap=True)
@@ -56,10 +54,7 @@ def print_output(*blocks: str | Table) -> None:
 
 def print_table(made: Table) -> None:
     """Print a table on standard error."""
-    console = _Console(stderr=True, markup=False, highlight=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _FILE_WIDTH
-    console.print(made)
+    _console(stderr=True).print(made)
 
 
 def table(
@@ -105,6 +100,14 @@ class _Console(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+def _console(*, stderr: bool = False) -> Console:
+    """Return a console that prints texts as they are, to standard output unless told otherwise."""
+    console = _Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _FILE_WIDTH
+    return console
 
 
 def has_no_lines(part: Path, heading: int = 0) -> bool:
