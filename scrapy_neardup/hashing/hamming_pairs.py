@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._util.arrays import run_boundaries
-from .simhash_index import MAX_DISTANCE
+from .simhash_index import require_distance
 
 _Words = npt.NDArray[np.uint64]
 _Places = npt.NDArray[np.intp]
@@ -83,8 +83,7 @@ def near_pairs(
         search takes some 40 bytes a fingerprint besides.
     :raises ValueError: if the distance or the number of blocks is out of bounds.
     """
-    if not 0 <= distance <= MAX_DISTANCE:
-        raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
+    require_distance(distance)
     if blocks is not None and not distance <= blocks <= _WORD_BITS:
         raise ValueError(f"blocks must lie between {distance} and {_WORD_BITS}, got {blocks}")
     return _all_pairs(fingerprints, distance, blocks)

@@ -46,6 +46,15 @@ _KEY: np.dtype[np.uint32] = np.dtype("<u4")
 _BLOCK: np.dtype[np.uint16] = np.dtype("<u2")
 
 
+def require_distance(distance: int) -> None:
+    """Check that a lookup supports a distance.
+
+    :raises ValueError: if it is out of bounds.
+    """
+    if not 0 <= distance <= MAX_DISTANCE:
+        raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
+
+
 class Candidates(NamedTuple):
     """The stored fingerprints near the one looked up, sorted by distance and then by key.
 
@@ -131,8 +140,7 @@ class SimhashIndex:
 
         :raises ValueError: if the distance is out of bounds.
         """
-        if not 0 <= distance <= MAX_DISTANCE:
-            raise ValueError(f"distance must lie between 0 and {MAX_DISTANCE}, got {distance}")
+        require_distance(distance)
         query = np.frombuffer(fingerprint.to_bytes(_WORD_BYTES, "little"), _WORD)
         words = self._probed_words(fingerprint, query, distance)
         found = words[np.bitwise_count(words ^ query) <= distance]
