@@ -7,11 +7,11 @@ import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support import warm
+from tests.support.json_lines import lines
 from tests.support.texts import article
 
 ROOT = Path(__file__).parents[2]
@@ -53,10 +53,6 @@ def store(tmp_path: Path) -> Path:
 @pytest.fixture
 def copies(tmp_path: Path) -> Path:
     return feed(tmp_path / "copies", "b.example", "<footer>Another paper</footer>")
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def files(store: Path) -> dict[str, bytes]:

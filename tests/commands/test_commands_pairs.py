@@ -17,9 +17,10 @@ import pytest
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support import warm
+from tests.support.json_lines import lines, stored, stored_reprints
 from tests.support.processes import linux, nobody_outlives, send_signal, shown_on_terminal, wait_for
 from tests.support.redis_servers import RedisServer
-from tests.support.texts import FERRY, MUSEUM, TEA, article, page, replaced
+from tests.support.texts import FERRY, MUSEUM, TEA, page
 
 ROOT = Path(__file__).parents[2]
 PAIRS = [sys.executable, "-m", "scrapy", "neardup", "pairs"]
@@ -31,32 +32,13 @@ def pairs(*arguments: object, stdin: bytes | None = None, cwd: Path = ROOT):
     return warm.run([*PAIRS[1:], *arguments], stdin=stdin, folder=cwd)
 
 
-def stored(path: Path, *texts: str, first: int = 0) -> Path:
-    """Pages of a site each, with these texts."""
-    with path.open("w", encoding="utf-8") as file:
-        for number, text in enumerate(texts, first):
-            record = {"id": number, "url": f"https://{number}.example/", "text": text}
-            file.write(json.dumps(record) + "\n")
-    return path
-
-
-def lines(output: Path | bytes) -> list[dict[str, Any]]:
-    data = output if isinstance(output, bytes) else output.read_bytes()
-    return [json.loads(line) for line in data.splitlines()]
-
-
 def ids(output: Path | bytes) -> list[tuple[Any, Any]]:
     return sorted((line["id_a"], line["id_b"]) for line in lines(output))
 
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory) -> Path:
-    """Sixty articles, every third of them a reprint of the one before with some words replaced."""
-    texts: list[str] = []
-    for seed in range(60):
-        words = article(seed=seed)
-        texts.append(" ".join(replaced(texts[-1].split(), 0.02) if seed % 3 == 2 else words))
-    return stored(tmp_path_factory.mktemp("mixed") / "pages.jsonl", *texts)
+    return stored_reprints(tmp_path_factory.mktemp("mixed") / "pages.jsonl")
 
 
 @contextmanager

@@ -10,13 +10,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.hashing.simhash import from_hex
 from tests.support import warm
+from tests.support.json_lines import lines, stored, stored_reprints
 from tests.support.processes import (
     children_of,
     linux,
@@ -26,7 +26,7 @@ from tests.support.processes import (
     wait_for,
     workers_of,
 )
-from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
+from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page
 
 ROOT = Path(__file__).parents[2]
 SCAN = [sys.executable, "-m", "scrapy", "neardup", "scan"]
@@ -37,32 +37,13 @@ def scan(*arguments: object, stdin: bytes | None = None, cwd: Path = ROOT):
     return warm.run([*SCAN[1:], *arguments], stdin=stdin, folder=cwd)
 
 
-def stored(path: Path, *texts: str) -> Path:
-    """Pages of a site each, with these texts."""
-    with path.open("w", encoding="utf-8") as file:
-        for number, text in enumerate(texts):
-            record = {"id": number, "url": f"https://{number}.example/", "text": text}
-            file.write(json.dumps(record) + "\n")
-    return path
-
-
-def verdicts(output: Path | bytes) -> list[dict[str, Any]]:
-    data = output if isinstance(output, bytes) else output.read_bytes()
-    return [json.loads(line) for line in data.splitlines()]
-
-
 def kinds(output: Path | bytes) -> list[str]:
-    return [f"{line['verdict']} {line['reason']}" for line in verdicts(output)]
+    return [f"{line['verdict']} {line['reason']}" for line in lines(output)]
 
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory) -> Path:
-    """Sixty articles, every third of them a reprint of the one before with some words replaced."""
-    texts: list[str] = []
-    for seed in range(60):
-        words = article(seed=seed)
-        texts.append(" ".join(replaced(texts[-1].split(), 0.02) if seed % 3 == 2 else words))
-    return stored(tmp_path_factory.mktemp("mixed") / "pages.jsonl", *texts)
+    return stored_reprints(tmp_path_factory.mktemp("mixed") / "pages.jsonl")
 
 
 def test_a_line_for_each_page(tmp_path):
@@ -80,14 +61,14 @@ def test_a_line_for_each_page(tmp_path):
     done = scan(source, "-o", tmp_path / "out.jsonl")
     assert done.returncode == 0
     assert done.stdout == b""
-    lines = verdicts(tmp_path / "out.jsonl")
-    assert [list(line) for line in lines] == 7 * [
+    found = lines(tmp_path / "out.jsonl")
+    assert [list(line) for line in found] == 7 * [
         (
             "id url verdict duplicate_of duplicate_of_id look_alike look_alike_id distance "
             "similarity reason objection fingerprint"
         ).split()
     ]
-    assert [(line["id"], line["verdict"], line["duplicate_of_id"]) for line in lines] == [
+    assert [(line["id"], line["verdict"], line["duplicate_of_id"]) for line in found] == [
         ("ferry", "new", None),
         (7, "duplicate", "ferry"),
         ("https://a.example/tea", "new", None),
@@ -96,11 +77,11 @@ def test_a_line_for_each_page(tmp_path):
         ("https://a.example/empty", "undecided", None),
         ("https://a.example/short", "undecided", None),
     ]
-    assert lines[1]["duplicate_of"] == "https://a.example/ferry"
-    assert lines[5]["fingerprint"] is None
+    assert found[1]["duplicate_of"] == "https://a.example/ferry"
+    assert found[5]["fingerprint"] is None
     tea = NearDupDetector().signature(url="https://a.example/tea", text=TEA)
-    assert from_hex(lines[2]["fingerprint"]) == tea.fingerprint
-    assert lines[1]["similarity"] < 1
+    assert from_hex(found[2]["fingerprint"]) == tea.fingerprint
+    assert found[1]["similarity"] < 1
     assert b"7 pages: new 2, duplicate 2, undecided 2, revisit 1" in done.stderr
 
 
@@ -115,8 +96,8 @@ def test_the_id_of_an_original_is_whatever_was_given(tmp_path):
     copies = [{"url": f"https://copy.example/{n}", "text": text} for n, text in enumerate(texts)]
     source = tmp_path / "pages.jsonl"
     source.write_text("\n".join(map(json.dumps, [*pages, *copies])))
-    lines = verdicts(scan(source, "-o", "-").stdout)
-    assert [line["duplicate_of_id"] for line in lines] == [None] * 4 + ids
+    found = lines(scan(source, "-o", "-").stdout)
+    assert [line["duplicate_of_id"] for line in found] == [None] * 4 + ids
 
 
 @pytest.mark.slow
@@ -140,7 +121,7 @@ def test_options_change_the_verdicts(tmp_path):
         (["--scope", "site"], ["new", "new"]),
     ):
         done = scan(source, "-o", "-", "--workers", "0", *options)
-        assert [line["verdict"] for line in verdicts(done.stdout)][1:] == expected
+        assert [line["verdict"] for line in lines(done.stdout)][1:] == expected
 
 
 @pytest.mark.slow
@@ -161,7 +142,7 @@ def test_project_settings_apply_and_options_take_precedence(tmp_path):
         "new no_match",
         "duplicate similar_text",
     ]
-    assert verdicts(plain.stdout)[0]["fingerprint"] != verdicts(strict.stdout)[0]["fingerprint"]
+    assert lines(plain.stdout)[0]["fingerprint"] != lines(strict.stdout)[0]["fingerprint"]
     assert b"is not a known setting" in strict.stderr
 
 
@@ -170,7 +151,7 @@ def test_bad_records_are_counted_and_cost_nothing_else(tmp_path):
     source.write_bytes(b"{}\n" + source.read_bytes().replace(b"\n", b"\nnot JSON\n", 1))
     done = scan(source, "-o", "-", "--workers", "0")
     assert done.returncode == 0
-    assert len(verdicts(done.stdout)) == 2
+    assert len(lines(done.stdout)) == 2
     assert b"bad records skipped: 2 (no url or id 1, not JSON 1); first " in done.stderr
     assert b"in, line 1 (no url or id); " in done.stderr
     assert b"in, line 3 (not JSON)" in done.stderr
@@ -225,7 +206,7 @@ def test_an_output_of_before_is_replaced_only_by_a_whole_one(tmp_path):
     assert scan(cut, "-o", target, "--workers", "0").returncode == 1
     assert target.read_text() == "of before"
     assert scan(source, "-o", target, "--workers", "0").returncode == 0
-    assert len(verdicts(target)) == 100
+    assert len(lines(target)) == 100
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out", "cut"}
 
 
@@ -319,8 +300,8 @@ def test_workers_that_cannot_start(tmp_path):
 @linux
 @pytest.mark.parametrize("helpers", ["workers", "all"])
 def test_workers_killed_while_they_wait_are_replaced(tmp_path, helpers):
-    lines = stored(tmp_path / "in", *(" ".join(article(seed=n)) for n in range(40))).read_bytes()
-    first, rest = lines.split(b"\n", 1)
+    data = stored(tmp_path / "in", *(" ".join(article(seed=n)) for n in range(40))).read_bytes()
+    first, rest = data.split(b"\n", 1)
     with subprocess.Popen(
         [*SCAN, "-", "-o", "-", "--workers", "2"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -392,8 +373,8 @@ def test_lazy_extraction_gives_the_same_verdicts_and_reads_less(tmp_path):
             file.write(json.dumps(record) + "\n")
     full = scan(source, "-o", "-", "--workers", "1")
     lazy = scan(source, "-o", "-", "--workers", "1", "-s", "NEARDUP_EXTRACTION=lazy")
-    read = [line.pop("fingerprint") is not None for line in verdicts(lazy.stdout)]
+    read = [line.pop("fingerprint") is not None for line in lines(lazy.stdout)]
     assert read == [False, False, True, False, True]
     assert kinds(lazy.stdout) == kinds(full.stdout)
-    originals = [[line["duplicate_of_id"] for line in verdicts(o.stdout)] for o in (full, lazy)]
+    originals = [[line["duplicate_of_id"] for line in lines(o.stdout)] for o in (full, lazy)]
     assert originals == [[None, None, 0, None, 1]] * 2

@@ -24,6 +24,7 @@ from scrapy_neardup.stores.hints import COPY
 from scrapy_neardup.stores.sqlite.reading import SqliteReader
 from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support import warm
+from tests.support.json_lines import lines
 from tests.support.redis_servers import RedisServer
 from tests.support.texts import BRIDGE, FERRY, MUSEUM, TEA, article, page, replaced
 
@@ -72,10 +73,6 @@ def urls(path: Path, namespace: str = "news") -> list[str]:
 
 def secret_of(path: Path, namespace: str = "news") -> bytes:
     return {space.name: space.secret for space in SqliteReader(path).namespaces()}[namespace]
-
-
-def lines(data: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in data.splitlines()]
 
 
 def feed(path: Path, **texts: str) -> Path:
