@@ -29,6 +29,8 @@ _NAMES = ("class", "id", "name", "aria-label", "data-option", "data-attribute")
 #: So many choices are looked at, and so many elements around one may name its list, in so many
 #: characters of each attribute.
 _MAX_LOOKED_AT, _MAX_AROUND, _MAX_NAME = 400, 4, 500
+#: So many inputs in an element may name its list.
+_MAX_INPUTS = 16
 _CHOICES = ("option", "button", "label")
 
 
@@ -45,7 +47,7 @@ def choices(content: Content) -> Iterator[Stated]:
             labels[found[0]] = found[1]
     for each, texts in lists.items():
         value = _told([*dict.fromkeys(texts)])
-        if value is not None and len(texts) > 1 and not content.is_of_another(each):
+        if value is not None and not content.is_of_another(each):
             yield line_beside(each, f"choice {labels[each]}", value)
 
 
@@ -68,8 +70,21 @@ def _told_in(text: str) -> str | None:
 def _named_list(element: HtmlElement) -> tuple[HtmlElement, str] | None:
     """Return the element around a choice that says what there is to choose, and what it says."""
     for each in islice(element.iterancestors(), _MAX_AROUND):
-        named = (each.get(name, "")[:_MAX_NAME] for name in _NAMES)
-        found = _OF_CHOICE.search(" ".join(named))
+        found = _OF_CHOICE.search(" ".join(_names_of(each)))
         if found:
             return each, found[0].lower()
     return None
+
+
+def _names_of(element: HtmlElement) -> Iterator[str]:
+    """Yield the names of an element, those of the inputs right in it, and the legend of a group.
+
+    The tag of a custom element is a name as well, as in ``<variant-radios>``.
+    """
+    if "-" in str(element.tag):
+        yield str(element.tag)
+    yield from (element.get(name, "")[:_MAX_NAME] for name in _NAMES)
+    if element.tag == "fieldset":
+        yield from (line_text(each) or "" for each in element.iterchildren("legend"))
+    inputs = islice(element.iterchildren("input"), _MAX_INPUTS)
+    yield from (each.get("name", "")[:_MAX_NAME] for each in inputs)

@@ -11,6 +11,11 @@ SELECT = "<select name={}><option>Choose</option><option>{}</option></select>"
 #: Longer than any line that says something beside a text.
 MANY = "".join(f"<option>{n} May 2026</option>" for n in range(2, 14))
 LONG = f"<select name=edition>{MANY}<option>{{}}</option></select>"
+#: As in Shopify's themes.
+GROUP = (
+    "<fieldset class=product-form__input><legend>Colour</legend><input type=radio name=x>"
+    "<label>{}</label><input type=radio name=x><label>Blue</label></fieldset>"
+)
 RELATED = (
     "<div class=related><div class=card><a href=/2>Coat</a><p class=sizes><button>{0}</button>"
     "<button>Other</button></p></div></div>"
@@ -30,13 +35,17 @@ RELATED = (
         (LONG, ("Linen, " * 20 + "washed", "Linen, " * 20 + "raw"), False),
         (LONG, ("Friday (3 left)", "Friday (9 left)"), True),
         (LONG, ("Welcome, Anna", "Welcome, Paul"), True),
+        ("<p class=size><button>{}</button></p>", "ML", False),
+        (GROUP, ("Red", "Green"), False),
+        (GROUP.replace("Colour", "Payment"), ("Card", "Cash"), True),
+        ("<size-picker><label>{}</label></size-picker>", "ML", False),
+        ("<p><label>{}</label><input type=radio name='options[Size]'></p>", "ML", False),
         # one copy without a choice; how many; a language; in what order; of another page
         ("<p id={0}><label>{0}</label><label>X</label></p>", ("size", "form"), True),
         (SELECT.replace("{}", "quantity", 1), ("2", "3"), True),
         (SELECT.replace("{}", "language", 1), ("English", "Deutsch"), True),
         (SELECT.replace("{}", "orderby", 1), ("Newest", "Oldest"), True),
         (SELECT.replace("{}", "resize", 1), ("Small", "Large"), True),
-        ("<p class=size><button>{}</button></p>", ("Guide", "Table"), True),
         (RELATED, "SM", True),
     ],
 )
