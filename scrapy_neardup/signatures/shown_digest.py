@@ -24,7 +24,7 @@ from .signature import (
 )
 
 #: Version of the digests, for the recipe of signatures.
-VERSION = "shown-14"
+VERSION = "shown-15"
 
 
 def shown_digest(

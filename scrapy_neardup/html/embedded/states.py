@@ -1,4 +1,6 @@
-"""Finds what a page marks as chosen, sold out or struck: only that may tell two pages apart.
+"""Finds what a page marks as chosen, sold out, struck or ticked.
+
+Only that may tell two pages apart.
 
 Each variant of a product may have a page that shows all sizes and marks its own. Menus mark the
 entry of their page likewise, and each tab or slide the first of several.
@@ -26,7 +28,14 @@ _STATE = re.compile(
 _BETWEEN_NAMES = re.compile(r"\s+|--|__")
 _STRUCK = frozenset(("s", "del", "strike"))
 _STATE_WITHIN = re.compile(
-    "active|selected|chosen|checked|current|disabled|available|out|stock|oos"
+    "active|selected|chosen|check|current|disabled|available|out|stock|oos|"
+    "times|mark|cross|tick|close|remove|-(?:ok|yes|no|x)"
+)
+#: Icons of what there is and what there is not, as in ``fa fa-check``: they have no text.
+_ICONS = ("i", "span", "svg", "em")
+_TICK = re.compile(
+    r"(?:[a-z]+-)*(check|checkmark|tick|ok|yes|times|xmark|cross|close|remove|no|x)"
+    r"(?:-(?:circle|square|lg|alt|mark|bold|thick|fill|outline|o|line|solid))*"
 )
 _SAID = etree.XPath(
     "descendant::*[@aria-checked = 'true' or @aria-selected = 'true' or @aria-pressed = 'true' or "
@@ -41,6 +50,8 @@ _OF_CONTROLS = re.compile(
 )
 #: Characters of what is marked, and elements within it; so many elements around it are looked at.
 _MAX_LENGTH, _MAX_WITHIN, _MAX_AROUND = 80, 8, 4
+#: Elements in a row of a table, or a line, with an icon.
+_MAX_WITHIN_ROW = 32
 
 
 def marked_states(body: HtmlElement, html: str) -> Iterator[str]:
@@ -49,6 +60,9 @@ def marked_states(body: HtmlElement, html: str) -> Iterator[str]:
     :param html: source of the page, searched first to skip needless work on the tree.
     """
     for element in _marked(body, html):
+        if tick := _tick_of(element):
+            yield tick
+            continue
         is_struck = element.tag in _STRUCK
         state = element.tag if is_struck else _state_of(element)
         text = short_text(element, _MAX_WITHIN, _MAX_LENGTH) if state else ""
@@ -93,6 +107,18 @@ def _state_of(element: HtmlElement) -> str:
     names = _BETWEEN_NAMES.split(element.get("class", "").lower())
     named = filter(_STATE.fullmatch, (name.removeprefix("is-") for name in names))
     return next(chain(said, named), "")
+
+
+def _tick_of(element: HtmlElement) -> str:
+    """Return the name of an icon that is a tick or a cross, and the text it stands in."""
+    if element.tag not in _ICONS or one_line(element):
+        return ""
+    found = next(filter(None, map(_TICK.fullmatch, element.get("class", "").lower().split())), None)
+    around = islice(element.iterancestors(), _MAX_AROUND) if found else ()
+    texts = (short_text(each, _MAX_WITHIN_ROW, _MAX_LENGTH) for each in around)
+    # If the first element with a text has too much of it, the icon is none of a line.
+    text = next((each for each in texts if each != ""), None)
+    return f"{found[1]}: {text}" if found and text and not _is_of_controls(element) else ""
 
 
 def _is_of_controls(element: HtmlElement) -> bool:

@@ -27,6 +27,14 @@ SIZES = {
     ),
     "within a table": ("<p class=stable><b class=active>S</b></p>", "<p class=stable><b>S</b></p>"),
     "struck": ("<s>S</s>", "<b>S</b>"),
+    "ticked": (
+        "<li><i class='fa fa-check'></i>S</li>",
+        "<li><i class='fas fa-times-circle'></i>S</li>",
+    ),
+    "ticked in a cell": (
+        "<table><td>S<td><span class='icon icon-tick'></span></table>",
+        "<table><td>S<td><span class='icon icon-cross'></span></table>",
+    ),
     "deleted": ("<del>S</del>", "<b>S</b>"),
 }
 #: The same of what is none of the page's content.
@@ -37,6 +45,12 @@ CONTROLS = {
     "language": ("<p class=languages><b class=active>S</b></p>", "<p class=languages><b>S</b></p>"),
     "tab": ("<p class=tab-bar><b class=active>S</b></p>", "<p class=tab-bar><b>S</b></p>"),
     "part of a name": ("<p class=activewear>S</p>", "<p class=wear>S</p>"),
+    "icon with a text": ("<p><i class=tick>S</i></p>", "<p><i class=cross>S</i></p>"),
+    "icon of a control": (
+        "<p class=modal><i class=fa-check></i>S</p>",
+        "<p class=modal><i class=fa-close></i>S</p>",
+    ),
+    "other icon": ("<p><i class=fa-plus></i>S</p>", "<p><i class=fa-minus></i>S</p>"),
     "no text": ("<li class=active></li>", "<li></li>"),
     "long text": (f"<div class=active>{FERRY[:90]}</div>", f"<div>{FERRY[:90]}</div>"),
 }
