@@ -35,7 +35,7 @@ from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-6"
+VERSION = "words-7"
 
 _SUMS = struct.Struct("<HIIIH")
 SIZE = _SUMS.size
@@ -68,6 +68,11 @@ _NUMBER_WORDS = (
     "bir iki üç dört beş altı yedi sekiz dokuz on واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية "
     "تسعة عشرة الأول الثاني الثالث الرابع الخامس"
 )
+#: Words that multiply or halve what stands behind them, as a dose.
+_MULTIPLES = (
+    "half twice thrice halb halbe halben zweimal dreimal demi demie medio media mezzo mezza halve "
+    "pół дважды трижды половина половину 半"
+)
 _OTHER_CHOICES = (
     "yes no none xs xl xxl xxxl small medium large left right front rear upper lower top bottom "
     "male female men women boys girls man woman boy girl allowed permitted forbidden prohibited "
@@ -83,7 +88,7 @@ _OTHER_CHOICES = (
     "可 不可 新 旧 はい いいえ 예 아니오"
 )
 _CHOICES = NEGATIONS | frozenset(
-    normalize(f"{_NUMBER_WORDS} {MORE_NUMBERS} {_OTHER_CHOICES} {WEEKDAYS}").split()
+    normalize(f"{_NUMBER_WORDS} {MORE_NUMBERS} {_MULTIPLES} {_OTHER_CHOICES} {WEEKDAYS}").split()
 )
 _TIMES = frozenset(
     "am pm sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
@@ -244,12 +249,18 @@ def _sum_of_pairs(hashes: npt.NDArray[np.uint64]) -> int:
 
 
 def _denials() -> dict[int, frozenset[int]]:
-    """Return the sums of choices that deny a text, by how many these are."""
+    """Return the sums of choices that deny, multiply or halve a text, by how many these are."""
     # "isn't" is the tokens "isn" and "t", "n'est" is "n" and "est".
-    single = _short(token_hashes([*sorted(NEGATIONS), "t"])).astype(np.uint64)
+    words = [*sorted(NEGATIONS), "t", *normalize(_MULTIPLES).split()]
+    single = _short(token_hashes(words)).astype(np.uint64)
     first = _short(token_hashes(["n", "ne"])).astype(np.uint64)
     doubled = (np.array([one, other]) for one in first for other in single)
-    return {1: frozenset(map(_sum, single[:, None])), 2: frozenset(map(_sum, doubled))}
+    # "Half a" may stand in the place of one word.
+    half, replaced = (
+        _short(token_hashes(each)).astype(np.uint64) for each in (["half", "a"], ["one", "two"])
+    )
+    halved = {(_sum(half) - _sum(each)) & _MAX_SUM for each in replaced[:, None]}
+    return {1: frozenset(map(_sum, single[:, None])) | halved, 2: frozenset(map(_sum, doubled))}
 
 
 _DENIALS = _denials()
@@ -275,8 +286,9 @@ def _are_of_counters(marks: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
 def choices_differ(sums: WordSums, others: WordSums) -> bool:
     """Return whether two similar texts have different choices, or one of them a negation more.
 
-    A negation may take the place of a plain word, as in "with" and "without", or come with one or
-    two, as in "ne … pas". Of "n't" and "n' … pas" a letter is left, which is a choice as well.
+    A word such as "twice" counts as a negation. A negation may take the place of a plain word, as
+    in "with" and "without", or come with one or two, as in "ne … pas". Of "n't" and "n' … pas" a
+    letter is left, which is a choice as well.
     """
     if sums[:3] == others[:3]:
         return sums.chosen != others.chosen
