@@ -20,9 +20,10 @@ _COUNTED = (
     "comment comments reply replies response responses answers message messages like likes liked "
     "dislikes thanks thanked kudos reaction* helpful vote votes upvotes downloads downloaded share "
     "shares shared reposts boosts mentions follow* subscriber* members users guests readers online "
-    "posts topics threads rating ratings rated score scores review reviews reputation rep karma "
-    "points level activity stars forks favorit* favourit* bookmark* saves plays streams listens "
-    "installs accesses citations altmetric stock inventory qty quantity availab* left remain* sold "
+    "browsing posts topics threads rating ratings rated score scores review reviews reputation rep "
+    "karma points level activity stars forks favorit* favourit* bookmark* saves plays streams "
+    "listens installs accesses citations altmetric stock inventory qty quantity availab* left "
+    "remain* sold "
     "orders bid bids bidders backers pledged funded applicants applications attending interested "
     "watching watchers rank* popularity results page count counter total cart wishlist "
     "listed added created submitted uploaded reported advertised refreshed checked retrieved seen "
@@ -175,7 +176,7 @@ _ONLY_OF_COUNTERS = Words(
 #: Words of counters that say something else as often where they stand in a sentence.
 ORDINARY = frozenset(
     "memory wind level note age ages days page pages stars members left lager lagerplatz lagerung "
-    "seite página revision session build".split()
+    "seite página revision session build listens usd eur".split()
 )
 #: Words in sentences that count something, or say that it was just now.
 NEAR_NUMBERS = Words(

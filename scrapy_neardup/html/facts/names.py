@@ -9,9 +9,10 @@ from lxml.html import HtmlElement
 #: Characters of classes, and of an id, that are looked at.
 _MAX_NAMES = 200
 #: Words of classes and ids of what a page shows beside its own content.
+_OF_TEXTS = r"(?:[-_](?:topics?|threads?|stories|questions?|links?|news|videos?))?"
 _BESIDE = (
-    r"related|recommend(?:ed|ations?)?|similar|up-?sells?|cross-?sells?|comments?|respond|"
-    r"breadcrumbs?|side-?bar|carousel"
+    rf"(?:related|recommended|similar|suggested){_OF_TEXTS}|recommend(?:ations?)?|up-?sells?|"
+    r"cross-?sells?|comments?|respond|breadcrumbs?|side-?bar|carousel"
 )
 _OF_OTHERS = (
     r"products?|items?|posts?|pages?|articles?|lists?|areas?|box|content|wrapper|container|block|"
@@ -19,14 +20,16 @@ _OF_OTHERS = (
 )
 #: Words before them in a name, but none that deny those behind them.
 _OTHER_WORDS = r"(?!no[-_]|has[-_]|with)(?:[\w-]*[-_])?"
-BESIDE_NAME = re.compile(rf"{_OTHER_WORDS}(?:{_BESIDE})(?:[-_](?:{_OF_OTHERS}))?", re.IGNORECASE)
+BESIDE_NAME = re.compile(
+    rf"{_OTHER_WORDS}(?:{_BESIDE})(?:[-_]{{1,2}}(?:{_OF_OTHERS}))?", re.IGNORECASE
+)
 #: The same for elements around the content.
 BESIDE_AROUND = re.compile(
     rf"(?!no[-_]|has[-_]|with|elementor)(?:[\w-]*[-_])?(?:{_BESIDE}|ads?|advert\w*|sponsor\w*|promo\w*|"
     r"banners?|popular|trending|featured|latest|newest|recent|deals?|tickers?|weather|cart|basket|"
     r"slider|swiper|polls?|widgets?|bought-together|(?:last|recently)-?viewed|best-?sellers?|"
-    r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more|others?|header|footer|menu|top-?bar)"
-    rf"(?:[-_](?:{_OF_OTHERS}|offers?|ads?|from))?",
+    r"also-(?:bought|viewed|like)|you-may-(?:also-)?like|more{_OF_TEXTS}|others?|header|footer|menu|top-?bar)"
+    rf"(?:[-_]{{1,2}}(?:{_OF_OTHERS}|offers?|ads?|from))?",
     re.IGNORECASE,
 )
 #: Classes and ids of a column beside a text.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
 from lxml.html import HtmlElement, document_fromstring
 
+from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.page_lines import INLINE, last_line, solid
+from tests.support.texts import FERRY
 
 _TEXTS = st.sampled_from(["", " ", "\n", "one", "two words", "a line of some length, "])
 _TAGS = st.sampled_from("div p li table footer nav aside a b span".split())
@@ -55,3 +58,30 @@ def test_the_last_line_is_the_one_that_reading_the_page_forwards_ends_with(marku
     line = last_line(body, "before it " + expected.text)
     assert line is not None
     assert _Last(solid("".join(line.texts)), line.around, line.before) == expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "is\u00adland",
+        "is\u200bland",
+        "is\u200cland",
+        "is\u2060land",
+        "\u200fisland\ufeff",
+        "is\x8dland",
+        "isla\u0308nd",
+    ],
+    ids=ascii,
+)
+def test_lines_are_found_although_extractors_change_their_characters(written):
+    detector = NearDupDetector()
+    text = FERRY.replace("island", written)
+    assert text != FERRY
+    verdicts = [
+        detector.check(
+            url=f"https://a.example/{town}",
+            html=f"<title>Trips</title><h1>Trips to {town}</h1><p>{text}</p>",
+        )
+        for town in ("Leeds", "Bath")
+    ]
+    assert [each.kind for each in verdicts] == ["new", "new"]
