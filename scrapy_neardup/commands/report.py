@@ -13,12 +13,13 @@ from ..exceptions import InvalidOption, UnfitOption
 from ..report.decisions import DecisionReader, UrlTable, stored_decisions
 from ..report.document import Columns, Origin, render_report
 from ..sources.readers import PageReader, beginning
+from ..stores.factory import SQLITE_MAGIC
 from ..stores.in_process import InProcessStore
 from ..workers import Failure, read_page
 from .support.options import Commands, Judge, add_cache, add_judge, add_pages
 from .support.output import open_output, print_message, report_skipped
 from .support.progress import with_progress
-from .support.store_address import SQLITE_MAGIC, open_copy
+from .support.store_address import open_copy
 
 #: Suffixes by which a missing file is taken for a store.
 _STORE_NAMES = (".sqlite", ".sqlite3", ".db")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     SharedStore: TypeAlias = InProcessStore | RedisStore
 
 SQLITE_SCHEME = "sqlite:///"
+#: The first bytes of a SQLite file.
+SQLITE_MAGIC = b"SQLite format 3\0"
 
 _opening = threading.Lock()
 _open: dict[tuple[str, str], SharedStore] = {}

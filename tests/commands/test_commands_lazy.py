@@ -112,3 +112,15 @@ def test_bodies_go_with_their_pages(store, how):
         neardup("store", "compact", store, "--ttl", "0.001")
         assert Path(f"{store}-bodies").stat().st_size < size
     assert n_bodies(store) == 0
+
+
+@pytest.mark.parametrize("command", ["scan", "pairs", "report"])
+def test_a_store_is_not_replaced_by_an_output(store, copies, command):
+    before = store.read_bytes()
+    sources = [store] if command == "report" else [copies, "--store", store]
+    options = LAZY if command == "scan" else ()
+    given = map(str, [command, *sources, "-o", store, *options])
+    done = warm.run(["-m", "scrapy", "neardup", *given], folder=ROOT)
+    assert done.returncode == 1
+    assert b"would be overwritten" in done.stderr
+    assert store.read_bytes() == before

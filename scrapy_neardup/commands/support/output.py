@@ -23,6 +23,7 @@ from ...exceptions import InputError
 from ...sources.compression import decompressed, decompression_errors, zstd_module
 from ...sources.readers import HTML_SUFFIXES
 from ...sources.record import BadRecords
+from ...stores.factory import SQLITE_MAGIC
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ def atomic_output(
     After an error or a signal, the output stays at that path, which ends in ``.part``, unless it is
     empty.
 
-    :param inputs: files that must not be overwritten.
+    :param inputs: files that must not be overwritten; SQLite files never are.
     :param private: only the owner may read the file.
     :param is_empty: tells whether there is nothing in the file at that path.
     :raises InputError: when the target cannot be written.
@@ -145,6 +146,8 @@ def atomic_output(
     try:
         if path.exists() and any(_is_of(path, given) for given in inputs if given != "-"):
             raise InputError(target, "is an input, and would be overwritten")
+        if path.is_file() and _is_sqlite(path):
+            raise InputError(target, "is a SQLite file, maybe a store, and would be overwritten")
         if path.exists() and not path.is_file():
             # Write to a device or a named pipe itself.
             part = path
@@ -164,6 +167,11 @@ def atomic_output(
         with suppress(OSError):
             if is_made and is_empty(part):
                 part.unlink()
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
 
 
 def _make(part: Path, *, private: bool) -> None:

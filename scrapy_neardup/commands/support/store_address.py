@@ -14,12 +14,9 @@ from ..._util.wording import quantity
 from ...exceptions import InputError, InvalidOption, StoreError, StoreMissing
 from ...sources.readers import beginning
 from ...stores import MemoryStore, Namespace, Store, StoreReader, open_reader, open_store
-from ...stores.factory import SQLITE_SCHEME
+from ...stores.factory import SQLITE_MAGIC, SQLITE_SCHEME
 from ...stores.in_process import InProcessStore
 from .output import print_message
-
-#: The first bytes of a store's file.
-SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def add_store(parser: argparse.ArgumentParser, name: str = "store") -> None:
