@@ -51,6 +51,12 @@ def wares_of_an_interface_with_prices_in_euros(site: Site) -> Any:
     return PromiseSpider
 
 
+@situation(contents=6)
+def flats_whose_town_stands_in_a_box_before_the_main_element(site: Site) -> Any:
+    box = "<div class=summary><p>Rent: 500 a month</p><p>Town: VALUE</p></div>"
+    return ads(site, box + _LAYOUT.format(""), TOWNS)
+
+
 @situation(contents=3)
 def services_that_listen_on_other_ports(site: Site) -> Any:
     first, second = (f"<p>{part}</p>" for part in DESCRIPTION)

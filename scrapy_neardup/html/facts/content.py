@@ -12,7 +12,7 @@ from lxml.html import HtmlElement
 
 from ..links.addresses import leads_to_page
 from ..page_lines import BESIDE, Line, short_text
-from .names import BESIDE_AROUND, BESIDE_NAME, is_column, names_of
+from .names import BESIDE_AROUND, BESIDE_NAME, is_column, is_column_or_box, names_of
 
 #: Of each kind of facts, so many are looked at.
 MAX_FACTS = 200
@@ -289,11 +289,11 @@ def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
 
 
 def _columns_beside(surroundings: HtmlElement) -> Iterator[HtmlElement]:
-    """Yield the columns beside a ``main`` element."""
+    """Yield the columns and boxes beside a ``main`` element."""
     if _is_main(surroundings):
         for preceding in (True, False):
             beside = surroundings.itersiblings(preceding=preceding)
-            yield from filter(is_column, islice(beside, _MAX_COLUMNS))
+            yield from filter(is_column_or_box, islice(beside, _MAX_COLUMNS))
 
 
 def _begins_with_link(element: HtmlElement) -> bool:

@@ -44,6 +44,14 @@ def is_column(element: HtmlElement) -> bool:
     return has_name and not any(map(BESIDE_AROUND.fullmatch, others))
 
 
+def is_column_or_box(element: HtmlElement) -> bool:
+    """Return whether an element is a column, or a box whose names say nothing of other pages."""
+    is_box = element.tag in ("div", "section")
+    return is_column(element) or (
+        is_box and not any(map(BESIDE_AROUND.fullmatch, names_of(element)))
+    )
+
+
 def is_side_name(name: str) -> bool:
     """Return whether a class or an id is that of a column."""
     return _COLUMN_NAME.fullmatch(name) is not None
