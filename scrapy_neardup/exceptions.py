@@ -81,6 +81,7 @@ class SignatureMismatch(NearDupError, ValueError):
 
     :param parts: the parts of the expected recipe, which is that of a store, if they are known.
     :param other_parts: the parts of the recipe that is in use.
+    :param problem: why the parts of a store's recipe are not known, and the remedy.
     """
 
     def __init__(
@@ -89,14 +90,16 @@ class SignatureMismatch(NearDupError, ValueError):
         other: str,
         parts: Mapping[str, str] | None = None,
         other_parts: Mapping[str, str] | None = None,
+        *,
+        problem: str = "",
     ) -> None:
-        problem = (
+        recipes = (
             f"signatures of recipes {other} and {recipe} cannot be compared: tokenizer, "
             "dictionary, IDF table, extractor and secret must be the same"
         )
         if parts:
-            problem = f"{_difference(parts, other_parts or {})} ({problem})"
-        super().__init__(problem)
+            problem = _difference(parts, other_parts or {})
+        super().__init__(f"{problem} ({recipes})" if problem else recipes)
         self.recipe = recipe
         self.other = other
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import multiprocessing
+import re
 import signal
 import sys
 import threading
 from collections import deque
+from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
 
 from scrapy_neardup import NearDupDetector, Rule
-from scrapy_neardup.exceptions import MissingPackage, StoreError, StoreUnreachable
+from scrapy_neardup.exceptions import (
+    MissingPackage,
+    SignatureMismatch,
+    StoreError,
+    StoreUnreachable,
+)
 from scrapy_neardup.stores import open_store
 from scrapy_neardup.stores.redis import pages as redis_pages
 from scrapy_neardup.stores.redis import store as redis_store
@@ -222,6 +231,100 @@ def test_a_server_that_forgot_everything_is_filled_again(tmp_path, caplog, after
     assert RedisStore(server.address).secret == store.secret
 
 
+@pytest.fixture
+def emptied(redis_server):
+    """Opens stores whose leases are not renewed while a test runs, and empties the server."""
+    with contextlib.ExitStack() as stack, redis_server.client as client:
+
+        def opened(scope=None, tokenizer="auto"):
+            store = RedisStore(redis_server.address, scope=scope, lease=3600)
+            stack.callback(store.close)
+            return store, NearDupDetector(store=store, tokenizer=tokenizer)
+
+        yield opened, client
+
+
+@pytest.mark.parametrize("scope", ["all", "site"])
+@pytest.mark.parametrize("how", ["commit", "add", "claim"])
+def test_no_page_is_written_before_its_namespace_is_known_again(emptied, scope, how):
+    opened, client = emptied
+    store, detector = opened(scope=scope)
+    rule = Rule(scope=scope)
+    assert met(store, page(store, "https://tea.example/", TEA), rule).kind == "new"
+    signature = detector.signature(url="https://a.example/", text=FERRY)
+    if how == "commit":
+        claim = store.claim(signature, rule)
+        client.flushall()
+        store.commit(claim.ticket)
+    else:
+        client.flushall()
+        (store.add if how == "add" else partial(met, store, rule=rule))(signature)
+    known = client.hgetall("{neardup:default}:meta")
+    recipe = detector.signer.recipe.encode()
+    assert (known[b"secret"], known[b"layout"]) == (store.secret, scope.encode())
+    assert known[b"recipe"] == recipe
+    assert json.loads(known[b"parts:" + recipe]) == detector.signer.parts
+    later, same = opened(scope=scope)
+    assert [entry.signature.url for entry in later.entries()] == ["https://a.example/"]
+    copy = same.signature(url="https://a.example/copy", text=FERRY)
+    assert met(later, copy, rule).is_duplicate
+    assert met(later, page(later, "https://tea.example/", TEA), rule).kind == "new"
+    with pytest.raises(SignatureMismatch, match=r"^the store was made with tokenizer"):
+        opened(scope=scope, tokenizer="pairs")
+
+
+def test_what_is_known_is_written_again_with_the_lease(redis_server):
+    store = RedisStore(redis_server.address, lease=0.5)
+    detector = NearDupDetector(store=store)
+    with redis_server.client as client:
+        client.flushall()
+        wait_for(lambda: client.hget("{neardup:default}:meta", "recipe") is not None)
+        known = client.hgetall("{neardup:default}:meta")
+    recipe = detector.signer.recipe.encode()
+    assert known[b"recipe"] == recipe
+    assert json.loads(known[b"parts:" + recipe]) == detector.signer.parts
+    store.close()
+
+
+def test_nothing_is_written_where_another_crawl_came_first_after_the_server_was_emptied(emptied):
+    opened, client = emptied
+    old, before = opened()
+    held = old.claim(before.signature(url="https://a.example/", text=FERRY), Rule())
+    client.flushall()
+    _, after = opened()
+    made_anew = r"emptied and another crawl came first.*start"
+    with pytest.raises(StoreError, match=made_anew):
+        old.commit(held.ticket)
+    assert after.check(url="https://c.example/", text=TEA).kind == "new"
+    with pytest.raises(StoreError, match=made_anew):
+        old.claim(before.signature(url="https://b.example/", text=MUSEUM), Rule())
+    assert [entry.signature.url for entry in opened()[0].entries()] == ["https://c.example/"]
+
+
+def test_pages_whose_namespace_is_not_known_are_refused_with_a_remedy(emptied, redis_server):
+    opened, client = emptied
+    _, detector = opened()
+    detector.check(url="https://a.example/", text=FERRY)
+    # Earlier versions left it so: a server was emptied shortly before a crawl ended.
+    client.delete("{neardup:default}:meta")
+    with pytest.raises(StoreError, match=r"was probably emptied during a crawl") as caught:
+        RedisStore(redis_server.address)
+    # Or the next crawl made up a secret.
+    client.hset("{neardup:default}:meta", mapping={"format": FORMAT, "layout": "all"})
+    client.hset("{neardup:default}:meta", "secret", b"another secret, of 16 bytes or more")
+    with pytest.raises(SignatureMismatch, match=r"was probably emptied during a crawl"):
+        opened()
+    found = re.search(r"crawl again: (redis-cli .*)", str(caught.value))
+    assert found is not None
+    pattern = re.search("--pattern '(.*?)'", found[1])
+    assert pattern is not None
+    client.set("{neardup:default2}:meta", "another namespace")
+    client.set("{neardup:default:a.example}:rows", "a site of this one")
+    assert f"-u {redis_server.address} " in found[1]
+    left = set(client.keys()) - set(client.keys(pattern[1]))
+    assert left == {b"{neardup:default2}:meta"}
+
+
 def test_a_full_server_is_unreachable_until_there_is_room(tmp_path, afterwards):
     server = RedisServer(tmp_path)
     afterwards.callback(server.kill)
@@ -360,10 +463,8 @@ def test_a_wrong_password_is_refused_and_not_shown(tmp_path, afterwards):
 def test_a_user_who_may_not_run_scripts_is_refused(redis_server):
     with redis_server.client as client:
         client.execute_command("ACL SETUSER reader on >pw ~* +@all -@scripting")
-        store = RedisStore(redis_server.address.replace("//", "//reader:pw@"))
         with pytest.raises(StoreError, match=r"may not do what is needed.*scripts included"):
-            NearDupDetector(store=store)
-        store.close()
+            RedisStore(redis_server.address.replace("//", "//reader:pw@"))
         client.execute_command("ACL DELUSER reader")
 
 

@@ -417,6 +417,7 @@ def test_the_buckets_hold_all_that_is_near(stored, distance):
 def test_the_server_reads_whole_records_only(opened):
     """The second key's rest stands across the first one's record as well."""
     store = opened()
+    store.adopt("recipe", {})
     pages = store._namespace.of(None)
     keys = [b"..abcdef", b"..f\0\0\0\0\0"]
     for key in keys:

@@ -1,26 +1,24 @@
-"""A namespace in Redis: what is known of it, its parts that hold pages, and the runs that use it.
+"""A namespace in Redis: what is known of it, and its parts that hold pages.
 
-Each open store is a run, and shows with a lease that it lives. What a run reserved, or stored and
-did not confirm, counts as long as its lease is renewed. When the run is gone, whoever comes across
-it lets go of it. On one machine nobody waits for that: a run whose process has ended is dead at
-once.
+Without its secret and its recipe nobody can compare its pages. A server may be emptied at any time,
+so no page is written before the server knows both: a part without a recipe takes no page, and is
+begun by those who wrote what is known of the namespace.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
 import logging
 import secrets
-import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from time import monotonic
+from collections.abc import Iterator
+from typing import Any
 
-from ...exceptions import StoreError
+from ...exceptions import NearDupError, SignatureMismatch, StoreError
 from ...matching.rule import Scope
 from ..hints import packed_name, unpacked_name
 from .connection import RedisConnection, Script
 from .layout import KeySpace
+from .leases import LeaseRegistry
 from .pages import RedisPages
 
 logger = logging.getLogger("scrapy_neardup")
@@ -29,15 +27,12 @@ logger = logging.getLogger("scrapy_neardup")
 _MOST_LISTED = 100_000
 #: Version of the layout; a namespace of another one is refused.
 FORMAT = 8
-#: Seconds after which a run that gave no sign of life is dead.
-LEASE_SECONDS = 20.0
-_RUN_BYTES = 8
-#: A lease is renewed so often while it lasts.
-_RENEWALS = 3
-#: What was found alive is taken to be so for this part of a lease.
-_TRUST = 1 / 60
+_MADE_ANEW = (
+    "has got another secret since it was opened, because its Redis was emptied and another crawl "
+    "came first, or pages were imported; start this crawl again"
+)
 
-_ADOPT = Script("adopt")
+_ADOPT, _BEGIN, _ENTER, _GIVE_SECRET = map(Script, ("adopt", "begin", "enter", "give_secret"))
 
 
 def names_in(connection: RedisConnection, key: bytes) -> list[str]:
@@ -48,7 +43,7 @@ def names_in(connection: RedisConnection, key: bytes) -> list[str]:
 class RedisNamespace:
     """Its format, layout, secret and recipe, and the parts that hold its pages.
 
-    :param lease: see :class:`LeaseRegistry`.
+    :param lease: see :class:`~scrapy_neardup.stores.redis.leases.LeaseRegistry`.
     :ivar whole: the keys of the part of all sites.
     :ivar is_by_site: whether the pages of each site have keys of their own.
     :ivar secret: key of the sketches. Like ``is_by_site`` it is known from :meth:`enter` on.
@@ -62,6 +57,8 @@ class RedisNamespace:
         self.secret = b""
         self._connection = connection
         self._meta = self.whole.key("meta")
+        #: What was adopted: empty before that.
+        self._recipe = self._parts = ""
         #: Names of sites that are known to be on the server's lists.
         self._listed: set[str] = set()
 
@@ -69,19 +66,12 @@ class RedisNamespace:
         """Return the part in which a site's pages are."""
         is_apart = self.is_by_site and site is not None
         part = KeySpace(self.name, site) if is_apart else self.whole
-        return RedisPages(self._connection, part, self.leases.id)
+        return RedisPages(self._connection, part, self.leases.id, self)
 
     def for_writing(self, site: str) -> RedisPages:
         """Return a site's part, put on the lists of all sites and of those this run was at."""
         if self.is_by_site and site not in self._listed:
-            name = packed_name(site)
-            self._connection.commands(
-                ("SADD", self.whole.site_names, name),
-                ("SADD", self.leases.sites_of(self.leases.id), name),
-            )
-            if len(self._listed) >= _MOST_LISTED:
-                self._listed.clear()
-            self._listed.add(site)
+            self._list(site)
         return self.of(site)
 
     def all(self) -> Iterator[RedisPages]:
@@ -105,11 +95,46 @@ class RedisNamespace:
         self.reap(run)
         return True
 
-    def adopt(self, recipe: str, parts: str) -> tuple[str, str]:
-        """Return recipe and parts; these become the namespace's own where it has no pages."""
-        keys = [*self.whole.keys(self.leases.id), self._meta, self.whole.site_names]
-        known, known_parts = self._connection.run(_ADOPT, keys, recipe, parts, int(self.is_by_site))
-        return known.decode(), known_parts.decode()
+    def adopt(self, recipe: str, parts: str) -> None:
+        """Accept signatures of one recipe; it becomes the namespace's own where it has no pages.
+
+        :param parts: of the recipe, as JSON.
+        :raises SignatureMismatch: when there are pages that were signed in another way.
+        :raises StoreError: when the namespace was made anew meanwhile.
+        """
+        arguments = (recipe, parts, int(self.is_by_site))
+        known = self._connection.run(_ADOPT, self._keys, *arguments).decode()
+        if known != recipe:
+            raise self.mismatch(known, recipe, parts)
+        self._recipe, self._parts = recipe, parts
+
+    def begin(self, part: KeySpace) -> None:
+        """Let a part have pages of the adopted recipe; the server knows the namespace then.
+
+        :raises StoreError: when the namespace was made anew meanwhile, with another secret.
+        """
+        if self._written("", self.secret).get(b"secret") != self.secret:
+            raise self._error(_MADE_ANEW)
+        if part.site is not None:
+            self._list(part.site)
+            self._connection.run(_BEGIN, part.keys(self.leases.id), self._recipe)
+
+    def mismatch(self, known: str, recipe: str, parts: str = "") -> NearDupError:
+        """Return the error for pages of another recipe than that of signatures.
+
+        :param parts: of the signatures' recipe; those of the adopted one unless given.
+        """
+        secret, known_parts = self._connection.command(
+            "HMGET", self._meta, "secret", f"parts:{known}"
+        )
+        if secret not in (None, self.secret):
+            return self._error(_MADE_ANEW)
+        if known_parts is None:
+            problem = f"store {self._connection.name}: namespace {self.name!r} {self._unknown}"
+            return SignatureMismatch(known, recipe, problem=problem)
+        return SignatureMismatch(
+            known, recipe, json.loads(known_parts), json.loads(parts or self._parts)
+        )
 
     def recipe(self) -> str:
         """Return the recipe of the stored pages; empty before the first crawl."""
@@ -120,9 +145,12 @@ class RedisNamespace:
         """Read what is known of it; it is made unless it is there.
 
         :param scope: of the rules by which its pages are to be judged.
-        :raises StoreError: when it is of another format, or cannot compare what is to be compared.
+        :raises StoreError: when it is of another format, cannot compare what is to be compared, or
+            has pages of which nothing is known.
         """
-        meta = self._written(layout=scope or "all", secret=secrets.token_bytes(32))
+        meta = self._written(scope or "all", secrets.token_bytes(32))
+        if not meta:
+            raise self._error(self._unknown)
         version, layout = meta[b"format"].decode(), meta[b"layout"].decode()
         if version != str(FORMAT):
             raise self._error(
@@ -146,156 +174,58 @@ class RedisNamespace:
 
     def enter_again(self) -> None:
         """Write what was known of it to a server that has lost it."""
-        self._written(layout="site" if self.is_by_site else "all", secret=self.secret)
+        self._written("", self.secret)
         self._listed.clear()
 
     def give_secret(self, secret: bytes) -> None:
-        """Set another secret, for there are no pages.
+        """Set another secret, unless there are pages.
 
-        Whoever signs under the old one meanwhile is told by the recipe.
+        Whoever signs under the old one meanwhile is told when its first page is to be written.
         """
-        self._connection.command("HSET", self._meta, "secret", secret)
-        self.secret = secret
+        self.secret = self._connection.run(_GIVE_SECRET, self._keys, secret)
+
+    @property
+    def _keys(self) -> list[bytes]:
+        return [*self.whole.keys(self.leases.id), self._meta, self.whole.site_names]
+
+    @property
+    def _unknown(self) -> str:
+        """What is wrong with pages of which nothing is known, and the remedy."""
+        name = self._connection.name
+        server = "" if "+" in name.partition(":")[0] else f" -u {name}"
+        pattern = self.whole.key("").decode().replace("}:", "[}:]*")
+        each = " -n 1 redis-cli -c" if self._connection.is_cluster else f" redis-cli{server}"
+        where = ", on each node" if self._connection.is_cluster else ""
+        return (
+            "does not know how its pages were signed, so nothing can be compared with them: its "
+            "Redis was probably emptied during a crawl. If settings were changed since that "
+            "crawl, restore them. Otherwise use another namespace, or remove this one and crawl "
+            f"again: redis-cli{server} --scan --pattern '{pattern}' | xargs{each} UNLINK{where}"
+        )
+
+    def _list(self, site: str) -> None:
+        """Put a site on the lists of all sites and of those this run was at."""
+        name = packed_name(site)
+        self._connection.commands(
+            ("SADD", self.whole.site_names, name),
+            ("SADD", self.leases.sites_of(self.leases.id), name),
+        )
+        if len(self._listed) >= _MOST_LISTED:
+            self._listed.clear()
+        self._listed.add(site)
 
     def _error(self, problem: str) -> StoreError:
         return StoreError(self._connection.name, f"namespace {self.name!r} {problem}")
 
-    def _written(self, *, layout: str, secret: bytes) -> dict[bytes, bytes]:
-        """Return all that is known of it; what is missing is set to this."""
-        *_, meta = self._connection.commands(
-            ("HSETNX", self._meta, "format", FORMAT),
-            ("HSETNX", self._meta, "layout", layout),
-            ("HSETNX", self._meta, "secret", secret),
-            ("HGETALL", self._meta),
-        )
-        found: dict[bytes, bytes] = meta
-        return found
+    def _written(self, layout: str, secret: bytes) -> dict[bytes, bytes]:
+        """Return all that is known of it; what is missing is set to this.
 
+        Empty, where that would contradict pages that are there.
 
-class LeaseRegistry:
-    """The runs of a namespace, of which this is one.
-
-    :param namespace: its common part.
-    :param lease: seconds.
-    """
-
-    def __init__(self, connection: RedisConnection, namespace: KeySpace, lease: float) -> None:
-        self.id = secrets.token_bytes(_RUN_BYTES)
-        self._connection = connection
-        self._namespace = namespace
-        self._list = namespace.key("runs")
-        self._lease = lease
-        self._found_alive: dict[bytes, float] = {}
-        self._is_closing = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def register(self) -> None:
-        self._renew()
-        self._connection.command("HSET", self._list, self.id, _place())
-
-    def start(self, at_renewal: Callable[[], None], at_loss: Callable[[], None]) -> None:
-        """Keep the lease, in a thread of its own.
-
-        :param at_renewal: called there after each renewal.
-        :param at_loss: called before that, when the lease was there no more.
+        :param layout: the present one unless given.
         """
-        self._thread = threading.Thread(
-            target=self._renew_on, args=(at_renewal, at_loss), name="neardup-lease", daemon=True
+        layout = layout or ("site" if self.is_by_site else "all")
+        known: list[Any] = self._connection.run(
+            _ENTER, self._keys, FORMAT, layout, secret, self._recipe, self._parts
         )
-        self._thread.start()
-
-    def dead(self) -> list[bytes]:
-        """Return the runs that ended without closing, or with something not confirmed."""
-        known: dict[bytes, bytes] = self._connection.command("HGETALL", self._list)
-        here = _place()
-        return [
-            run
-            for run, place in known.items()
-            if run != self.id and (_has_ended(place, here) or not self._has_lease(run))
-        ]
-
-    def is_alive(self, run: bytes) -> bool:
-        """Return whether this run has a lease, or had one a moment ago."""
-        now = monotonic()
-        if run == self.id or now < self._found_alive.get(run, 0):
-            return True
-        if self._has_lease(run):
-            self._found_alive[run] = now + _TRUST * self._lease
-            return True
-        return False
-
-    def remove(self, run: bytes) -> None:
-        """Remove a dead run, of which no page is left."""
-        self._found_alive.pop(run, None)
-        self._connection.command("HDEL", self._list, run)
-        self._connection.command("DEL", self._lease_of(run), self.sites_of(run))
-
-    def sites_of(self, run: bytes) -> bytes:
-        """Return the key of the names of sites of which a run may hold pages."""
-        return self._namespace.key(f"run-sites:{run.hex()}")
-
-    def stop(self) -> None:
-        self._is_closing.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def close(self, *, is_done: bool) -> None:
-        """Give the lease up.
-
-        :param is_done: whether there is nothing that the next run has to release.
-        """
-        self.stop()
-        if is_done:
-            self.remove(self.id)
-        else:
-            self._connection.command("DEL", self._lease_of(self.id))
-
-    def _renew_on(self, at_renewal: Callable[[], None], at_loss: Callable[[], None]) -> None:
-        while not self._is_closing.wait(self._lease / _RENEWALS):
-            # Without an answer there is nothing to do but to try again.
-            with contextlib.suppress(StoreError):
-                if not self._renew():
-                    logger.warning(
-                        "Store %s was out of reach for longer than the lease of %s seconds, or "
-                        "forgot it: what this crawl has not confirmed may be stored by others too",
-                        self._connection.name,
-                        self._lease,
-                    )
-                    self._connection.command("HSET", self._list, self.id, _place())
-                    at_loss()
-                at_renewal()
-
-    def _renew(self) -> bool:
-        """Renew the lease; return whether it was still there."""
-        milliseconds = int(1000 * self._lease)
-        before = self._connection.command(
-            "SET", self._lease_of(self.id), "", "PX", milliseconds, "GET"
-        )
-        return before is not None
-
-    def _has_lease(self, run: bytes) -> bool:
-        return bool(self._connection.command("EXISTS", self._lease_of(run)))
-
-    def _lease_of(self, run: bytes) -> bytes:
-        return self._namespace.key(f"run:{run.hex()}")
-
-
-def _place(pid: int | str = "self") -> bytes:
-    """Return the machine since its start, its process table, the process and when that began.
-
-    Empty where the system does not tell; then only the lease does.
-    """
-    try:
-        machine = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        table = Path("/proc/self/ns/pid").readlink()
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
-    except OSError:
-        return b""
-    began = stat.rpartition(")")[2].split()[19]
-    return f"{machine} {table} {stat.partition(' ')[0]} {began}".encode()
-
-
-def _has_ended(place: bytes, here: bytes) -> bool:
-    """Return whether this was a process of this machine that has ended."""
-    *machine, pid, _ = place.decode().split() if place else [""] * 4
-    return bool(pid) and machine == here.decode().split()[:-2] and _place(pid) != place
+        return dict(zip(known[::2], known[1::2], strict=True))

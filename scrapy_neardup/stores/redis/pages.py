@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ...exceptions import SignatureMismatch
+from ...exceptions import NearDupError, StoreUnreachable
 from ...hashing.simhash_index import Candidates
 from ...signatures.signature import PageSignature
 from ..codec import ROW, packed, with_items
@@ -38,6 +38,8 @@ _NONE_NEAR = Candidates(np.empty(0, np.intp), np.empty(0, np.intp))
 #: So many rows or pages are read at once.
 _ROWS_AT_ONCE = 2048
 _PAGES_AT_ONCE = 256
+#: So often a part is begun that does not stay so, because its server is being emptied.
+_TRIES = 4
 
 
 class Holder(NamedTuple):
@@ -219,15 +221,29 @@ class NewPage(NamedTuple):
     recipe: str
 
 
+class Beginner(Protocol):
+    """Knows the namespace of a part."""
+
+    def begin(self, part: KeySpace) -> None:
+        """Let a part have pages."""
+
+    def mismatch(self, known: str, recipe: str) -> NearDupError:
+        """Return the error for pages of another recipe."""
+
+
 class RedisPages(PageReader):
     """Changes them, by scripts that the server runs.
 
     :param run: on whose behalf everything is done.
+    :param namespace: of the part.
     """
 
-    def __init__(self, connection: RedisConnection, part: KeySpace, run: bytes) -> None:
+    def __init__(
+        self, connection: RedisConnection, part: KeySpace, run: bytes, namespace: Beginner
+    ) -> None:
         super().__init__(connection, part)
         self._run = run
+        self._namespace = namespace
         self._keys = part.keys(run)
 
     def is_settled(self, holder: Holder | None) -> bool:
@@ -245,11 +261,9 @@ class RedisPages(PageReader):
         :raises SignatureMismatch: when the pages that are there were signed in another way.
         """
         keys = [*self._keys, self._given_up(token)]
-        answer = self._connection.run(
-            _RESERVE, keys, page.row, page.page, token, page.recipe, lookup.seen, lookup.known,
-            distance, _MOST_NEW,
-        )  # fmt: skip
-        self._require_recipe(answer, page.recipe)
+        answer = self._write(
+            _RESERVE, keys, page, token, lookup.seen, lookup.known, distance, _MOST_NEW
+        )
         return answer if isinstance(answer, bytes) else None
 
     def commit(self, number: bytes, page: NewPage, mark: int, items: int) -> bool:
@@ -284,10 +298,7 @@ class RedisPages(PageReader):
 
         :raises SignatureMismatch: when the pages that are there were signed in another way.
         """
-        answer = self._connection.run(
-            _ADD, self._keys, page.row, page.page, page.recipe, self._run, mark
-        )
-        self._require_recipe(answer, page.recipe)
+        self._write(_ADD, self._keys, page, self._run, mark)
 
     def release(self, key: bytes, token: bytes, for_milliseconds: int = 0) -> None:
         """Remove what was reserved with a token.
@@ -328,10 +339,20 @@ class RedisPages(PageReader):
     def _given_up(self, token: bytes) -> bytes:
         return self.part.key(f"given-up:{token.hex()}")
 
-    @staticmethod
-    def _require_recipe(answer: object, recipe: str) -> None:
-        if isinstance(answer, list):
-            raise SignatureMismatch(answer[0].decode(), recipe)
+    def _write(self, script: Script, keys: Sequence[bytes], page: NewPage, *others: Any) -> Any:
+        """Write a page, and begin the part if need be; return the script's answer.
+
+        :raises SignatureMismatch: when the pages that are there were signed in another way.
+        :raises StoreError: when the namespace was made anew, with another secret.
+        """
+        for _ in range(_TRIES):
+            answer = self._connection.run(script, keys, page.row, page.page, page.recipe, *others)
+            if not isinstance(answer, list):
+                return answer
+            if answer:
+                raise self._namespace.mismatch(answer[0].decode(), page.recipe)
+            self._namespace.begin(self.part)
+        raise StoreUnreachable(self._connection.name, "it is being emptied again and again")
 
 
 def parsed_rows(rows: Sequence[bytes]) -> npt.NDArray[np.void]:

@@ -39,7 +39,8 @@ from .bodies import PagePlace, RedisBodyCache, Taken
 from .claims import Changed, PageJudge
 from .connection import CALL_SECONDS, CONNECT_SECONDS, RedisConnection, check_server, is_refusal
 from .hints import RedisHints
-from .namespace import LEASE_SECONDS, RedisNamespace
+from .leases import LEASE_SECONDS
+from .namespace import RedisNamespace
 from .pages import NewPage, RedisPages, StoredRow
 from .reservations import CommitMarks, Reservation, Reservations
 
@@ -121,9 +122,7 @@ class RedisStore(HintMethods):
             if recipe != self._recipe:
                 raise SignatureMismatch(self._recipe, recipe)
             return
-        known, known_parts = self._namespace.adopt(recipe, json.dumps(dict(parts)))
-        if known != recipe:
-            raise SignatureMismatch(known, recipe, json.loads(known_parts), parts)
+        self._namespace.adopt(recipe, json.dumps(dict(parts)))
         self._recipe = recipe
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:

@@ -1,9 +1,9 @@
--- Remember a page without judging it. Returns the recipe of the pages here when that is another.
+-- Remember a page without judging it. Returns true, or why it was refused.
 local row, page, recipe, run, mark = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 
-local other = other_recipe(recipe)
-if other then
-    return {other}
+local refused = refusal(recipe)
+if refused then
+    return refused
 end
 -- This run's own reservation of it, which it could not commit when it wanted to.
 local held = redis.call('HGET', RESERVED, key_of(row))

@@ -1,4 +1,5 @@
 -- The recipe of a namespace and what it was made of; from now on these, where there are no pages.
+-- Returns the recipe.
 local recipe, parts, is_by_site = ARGV[1], ARGV[2], ARGV[3] == '1'
 local META, SITE_NAMES = KEYS[14], KEYS[15]
 
@@ -13,6 +14,9 @@ end
 if is_empty or not kept then
     kept = recipe
     redis.call('HSET', META, 'parts:' .. recipe, parts)
+elseif kept == recipe then
+    -- Earlier versions did not write them again to a server that had lost them.
+    redis.call('HSETNX', META, 'parts:' .. recipe, parts)
 end
 redis.call('HSET', META, 'recipe', kept)
-return {kept, redis.call('HGET', META, 'parts:' .. kept) or '{}'}
+return kept

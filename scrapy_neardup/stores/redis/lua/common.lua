@@ -207,15 +207,13 @@ local function settle(number, row, run, mark)
     redis.call('HSET', SITES, site, newest:sub(-SITE_PAGES * NUMBER_BYTES))
 end
 
--- Nothing is written beside pages of another recipe. Which one is it, if not this?
-local function other_recipe(recipe)
+-- Pages are written into a part that was begun with their recipe alone: who begins it makes sure that
+-- the secret and the recipe are known. What is to be answered, if they are not to be written: the recipe
+-- of the pages that are here, or nothing where the part has to be begun.
+local function refusal(recipe)
     local here = redis.call('HGET', COUNT, 'recipe')
     if here == recipe then
         return nil
     end
-    if here and redis.call('HLEN', ROWS) > 0 then
-        return here
-    end
-    redis.call('HSET', COUNT, 'recipe', recipe)
-    return nil
+    return here and redis.call('HLEN', ROWS) > 0 and {here} or {}
 end

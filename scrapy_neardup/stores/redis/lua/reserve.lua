@@ -1,8 +1,8 @@
 -- Reserve a page that was judged by what had a number below `seen`: unless something came since
 -- that the judgement should have known. Asked again with the same token, it answers the same.
--- Returns the number; or false for "judge again", 1 for an attempt that was given up, or the
--- recipe of the pages here when that is another.
-local row, page, token, recipe = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+-- Returns the number; or false for "judge again", 1 for an attempt that was given up, or why it was
+-- refused.
+local row, page, recipe, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local seen, known_then = tonumber(ARGV[5]), ARGV[6]
 local most_bits, most_new = tonumber(ARGV[7]), tonumber(ARGV[8])
 local GIVEN_UP = KEYS[14]
@@ -15,9 +15,9 @@ end
 if redis.call('EXISTS', GIVEN_UP) == 1 then
     return 1
 end
-local other = other_recipe(recipe)
-if other then
-    return {other}
+local refused = refusal(recipe)
+if refused then
+    return refused
 end
 local next = tonumber(redis.call('HGET', COUNT, 'next') or 0)
 -- Numbers are given again by a server that lost some of what was written.
