@@ -95,7 +95,8 @@ class SignatureMismatch(NearDupError, ValueError):
     ) -> None:
         recipes = (
             f"signatures of recipes {other} and {recipe} cannot be compared: tokenizer, "
-            "dictionary, IDF table, extractor and secret must be the same"
+            "dictionary, IDF table, extractor, extraction (full or lazy), method and secret must "
+            "be the same"
         )
         if parts:
             problem = _difference(parts, other_parts or {})

@@ -14,7 +14,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from .._util import garbage_collection
 from ..detector import NearDupDetector
-from ..exceptions import InvalidOption, StoreError
+from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..stores import Store, open_store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
@@ -355,8 +355,11 @@ class CrawlSession:
 
     def _store_failed(self, error: StoreError) -> None:
         self.stats.count("store/errors")
-        if self.config.store_settings.on_store_error == "stop":
-            self._logger.error("Closing the spider: %s", error)
+        # To go on would keep every page, as the store will never be this crawl's.
+        is_taken = isinstance(error.__cause__, SignatureMismatch)
+        if is_taken or self.config.store_settings.on_store_error == "stop":
+            if not self._is_closing:
+                self._logger.error("Closing the spider: %s", error)
             self._close_spider("neardup_store")
         else:
             self.stats.warn_once(

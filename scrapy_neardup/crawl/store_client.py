@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..detector import NearDupDetector
-from ..exceptions import StoreError
+from ..exceptions import SignatureMismatch, StoreError
 from ..matching.rule import Rule
 from ..matching.stored_items import NO_ITEMS
 from ..matching.verdict import Verdict, waited
@@ -44,13 +44,20 @@ class StoreCalls:
 
     After each failure calls are paused for a longer while, so that no page waits for time-outs (a
     circuit breaker: Nygard, "Release It!", 2007).
+
+    :param recipe: of the crawl's signatures. If another crawl was the first to write to an empty
+        store that both had opened, and signs in another way, the store fails for this one.
     """
 
-    def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
+    def __init__(
+        self, store: Store, on_failure: Callable[[StoreError], None], recipe: str = ""
+    ) -> None:
         #: Seconds spent in a store of this process.
         self.seconds = 0.0
         self.threads = ThreadPoolExecutor(_THREADS, "neardup-call") if store.is_remote else None
         self._on_failure = on_failure
+        self._store_name = store.name
+        self._recipe = recipe
         self._pause = _FIRST_PAUSE
         self._paused_until = 0.0
         self._n_running = 0
@@ -72,12 +79,22 @@ class StoreCalls:
         :raises StoreError: when it fails.
         """
         if self.threads is not None:
-            return await in_thread(call, self.threads)
+            return await in_thread(partial(self.call, call), self.threads)
         started = perf_counter()
         try:
-            return call()
+            return self.call(call)
         finally:
             self.seconds += perf_counter() - started
+
+    def call(self, call: Callable[[], T]) -> T:
+        """Call in this thread; raises StoreError as well if the store is another crawl's now."""
+        try:
+            return call()
+        except SignatureMismatch as error:
+            # An earlier run may have signed a page in another way; then the store is not to blame.
+            if error.other != self._recipe:
+                raise
+            raise StoreError(self._store_name, str(error)) from error
 
     def tell(self, call: Callable[[], None], if_lost: Callable[[], None] = lambda: None) -> None:
         """Call without waiting for the answer.
@@ -89,7 +106,7 @@ class StoreCalls:
             start(self._tell_in_thread(call, if_lost))
             return
         try:
-            call()
+            self.call(call)
         except StoreError as error:
             self.failed(error)
             if_lost()
@@ -118,7 +135,7 @@ class StoreCalls:
 
     async def _tell_in_thread(self, call: Callable[[], None], if_lost: Callable[[], None]) -> None:
         try:
-            await in_thread(call, self.threads)
+            await in_thread(partial(self.call, call), self.threads)
         except StoreError as error:
             self.failed(error)
             if_lost()
@@ -153,7 +170,7 @@ class StoreClient:
         self._max_wait = max_wait
         self._on_stored = on_stored
         self._detector = detector
-        self.calls = StoreCalls(self.store, on_failure)
+        self.calls = StoreCalls(self.store, on_failure, detector.signer.recipe)
         self._confirmations = _Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
         self._backlog: deque[_StoredPage] = deque()
@@ -174,7 +191,7 @@ class StoreClient:
         A page that waited too long is undecided (``"waited"``), and so is one while the store
         fails (``"store_unreachable"``).
 
-        :raises SignatureMismatch: when the store holds pages that were signed in another way.
+        :raises SignatureMismatch: when the page was signed in another way than this crawl's.
         """
         if self.calls.is_paused:
             return self._claim_without_store(signature)
@@ -236,7 +253,9 @@ class StoreClient:
         if self.calls.is_paused:
             return None
         try:
-            return await (in_thread(call, self.calls.threads) if aside else self.calls.ask(call))
+            if aside:
+                return await in_thread(partial(self.calls.call, call), self.calls.threads)
+            return await self.calls.ask(call)
         except StoreError as error:
             self.calls.failed(error)
             return None

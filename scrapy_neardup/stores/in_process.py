@@ -80,7 +80,8 @@ class InProcessStore(HintMethods):
         with self._lock:
             if self._recipe:
                 if recipe != self._recipe:
-                    raise SignatureMismatch(self._recipe, recipe)
+                    known_parts = self._archive.recipe[1] if parts else None
+                    raise SignatureMismatch(self._recipe, recipe, known_parts, parts)
                 return
             known, known_parts = self._archive.recipe
             if known != recipe:

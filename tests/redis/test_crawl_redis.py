@@ -6,9 +6,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
+from scrapy_neardup import NearDupDetector
+from scrapy_neardup.stores import open_store
 from tests.crawl.test_crawl_url_rules import ON, SORRY, hub, ids_of, items, urls
 from tests.support.crawl import Crawl, run_crawl
 from tests.support.processes import wait_for
@@ -170,6 +173,33 @@ def test_or_closes_the_spider(server):
     assert crawl.stats["finish_reason"] == "neardup_store"
     assert 0 < len(crawl.stored) < 40
     assert crawl.logged("INFO")[-1].split("\n")[0].endswith("an unknown number remembered")
+
+
+@pytest.mark.parametrize("on_error", ["keep", "stop"])
+def test_a_crawl_closes_when_one_that_signs_in_another_way_was_the_first_in_a_namespace(
+    server, on_error
+):
+    settings = {**store_of(server), "NEARDUP_ON_STORE_ERROR": on_error}
+    with serving(COPIES, together=2) as site, ThreadPoolExecutor(1) as threads:
+        crawl = threads.submit(run_crawl, [site.url("/0")], settings)
+        # It has opened the store, and its page is on hold.
+        wait_for_hits(site, 1)
+        store = open_store(server.address, "all")
+        first = NearDupDetector(store=store, extraction="lazy")
+        assert first.check(url="https://first.example/", text=MUSEUM).kind == "new"
+        store.close()
+        urlopen(site.url("/other")).close()
+        closed = crawl.result()
+    assert closed.stats["finish_reason"] == "neardup_store"
+    # The page is kept, and the error says what differs.
+    assert closed.stored == ["0"]
+    assert closed.counts("undecided/") == {"store_unreachable": 1}
+    error, *others = closed.logged("ERROR")
+    assert "Closing the spider: " in error
+    assert "made with extraction lazy" in error
+    assert "but is used with extraction full" in error
+    assert "extraction (full or lazy)" in error
+    assert not any("Closing" in other or "Traceback" in other for other in others)
 
 
 @pytest.mark.parametrize(

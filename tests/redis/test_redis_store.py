@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import re
 import secrets
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 import numpy as np
@@ -18,6 +21,7 @@ from scrapy_neardup import InvalidOption, NearDupDetector, Rule, SignatureMismat
 from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.hashing.simhash_index import SimhashIndex
 from scrapy_neardup.signatures.signature import PageSignature
+from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import Figures, MemoryStore, open_store
 from scrapy_neardup.stores.codec import _HEAD, ROW
 from scrapy_neardup.stores.redis import pages as redis_pages
@@ -523,3 +527,25 @@ def test_figures_are_told_without_reading_pages(redis_server, opened, scope):
     reader = RedisReader(redis_server.address)
     assert reader.figures("news") == Figures(10, 1, min(times), 1_800_000_000)
     reader.close()
+
+
+def test_of_two_crawls_of_a_process_that_start_at_once_one_is_refused(redis_server):
+    # Both have adopted nothing yet when they ask for it.
+    stores = [open_store(redis_server.address, "shared") for _ in range(2)]
+    meeting = threading.Barrier(2)
+
+    def adopted(extraction):
+        signer = Signer(secret=stores[0].secret, extraction=extraction)
+        meeting.wait(60)
+        try:
+            stores[0].adopt(signer.recipe, signer.parts)
+        except SignatureMismatch as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(2) as threads:
+        refusals = list(threads.map(adopted, ["full", "lazy"]))
+    for store in stores:
+        store.close()
+    [refusal] = filter(None, refusals)
+    assert re.search(r"made with extraction (full|lazy .*), but is used with", refusal)

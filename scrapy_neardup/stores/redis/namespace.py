@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...exceptions import NearDupError, SignatureMismatch, StoreError
@@ -57,7 +58,8 @@ class RedisNamespace:
         self.secret = b""
         self._connection = connection
         self._meta = self.whole.key("meta")
-        #: What was adopted: empty before that.
+        self._adopting = threading.Lock()
+        #: What was adopted, the parts as JSON: empty before that.
         self._recipe = self._parts = ""
         #: Names of sites that are known to be on the server's lists.
         self._listed: set[str] = set()
@@ -95,18 +97,21 @@ class RedisNamespace:
         self.reap(run)
         return True
 
-    def adopt(self, recipe: str, parts: str) -> None:
+    def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         """Accept signatures of one recipe; it becomes the namespace's own where it has no pages.
 
-        :param parts: of the recipe, as JSON.
-        :raises SignatureMismatch: when there are pages that were signed in another way.
+        :raises SignatureMismatch: when there are pages that were signed in another way, or this
+            process signs in another way.
         :raises StoreError: when the namespace was made anew meanwhile.
         """
-        arguments = (recipe, parts, int(self.is_by_site))
-        known = self._connection.run(_ADOPT, self._keys, *arguments).decode()
-        if known != recipe:
-            raise self.mismatch(known, recipe, parts)
-        self._recipe, self._parts = recipe, parts
+        if not self._recipe:
+            # Two crawls of this process may start at once.
+            with self._adopting:
+                if not self._recipe:
+                    self._adopt(recipe, json.dumps(dict(parts)))
+        if recipe != self._recipe:
+            known_parts = json.loads(self._parts) if parts else None
+            raise SignatureMismatch(self._recipe, recipe, known_parts, parts)
 
     def begin(self, part: KeySpace) -> None:
         """Let a part have pages of the adopted recipe; the server knows the namespace then.
@@ -130,7 +135,7 @@ class RedisNamespace:
         if secret not in (None, self.secret):
             return self._error(_MADE_ANEW)
         if known_parts is None:
-            problem = f"store {self._connection.name}: namespace {self.name!r} {self._unknown}"
+            problem = f"namespace {self.name!r} {self._unknown}"
             return SignatureMismatch(known, recipe, problem=problem)
         return SignatureMismatch(
             known, recipe, json.loads(known_parts), json.loads(parts or self._parts)
@@ -213,6 +218,14 @@ class RedisNamespace:
         if len(self._listed) >= _MOST_LISTED:
             self._listed.clear()
         self._listed.add(site)
+
+    def _adopt(self, recipe: str, parts: str) -> None:
+        arguments = (recipe, parts, int(self.is_by_site))
+        known = self._connection.run(_ADOPT, self._keys, *arguments).decode()
+        if known != recipe:
+            raise self.mismatch(known, recipe, parts)
+        # This last: others read it without the lock.
+        self._parts, self._recipe = parts, recipe
 
     def _error(self, problem: str) -> StoreError:
         return StoreError(self._connection.name, f"namespace {self.name!r} {problem}")

@@ -15,7 +15,6 @@ Whoever can read the Redis can read the namespace's secret.
 from __future__ import annotations
 
 import contextlib
-import json
 import secrets
 import threading
 import time
@@ -23,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..._util.urls import site_of
-from ...exceptions import InvalidOption, SignatureMismatch, StoreError, StoreUnreachable
+from ...exceptions import InvalidOption, StoreError, StoreUnreachable
 from ...matching.candidates import site_digest
 from ...matching.rule import Rule, Scope, learn, learn_text
 from ...matching.site_boilerplate import Boilerplates, SiteBoilerplate
@@ -118,11 +117,7 @@ class RedisStore(HintMethods):
         return sum(len(pages) for pages in self._namespace.all())
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
-        if self._recipe:
-            if recipe != self._recipe:
-                raise SignatureMismatch(self._recipe, recipe)
-            return
-        self._namespace.adopt(recipe, json.dumps(dict(parts)))
+        self._namespace.adopt(recipe, parts)
         self._recipe = recipe
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
