@@ -17,6 +17,9 @@ from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.sources.compression import packed_body
 from scrapy_neardup.sources.record import Record
 from scrapy_neardup.stores import MemoryStore, Store, open_store
+from scrapy_neardup.stores.body_cache import BodyCache
+from scrapy_neardup.stores.sqlite.bodies import FileBodyCache
+from scrapy_neardup.stores.sqlite.store import SqliteStore
 from tests.support.texts import FERRY, MUSEUM, TEA
 
 SECRET = bytes(range(32))
@@ -428,18 +431,6 @@ def test_bodies_are_kept_in_memory_where_their_file_cannot_be(make_store, tmp_pa
     assert cache.take("a") == one
 
 
-@pytest.mark.parametrize("make_store", ["sqlite"], indirect=True)
-def test_a_body_that_cannot_be_written_counts_as_evicted(make_store, signer):
-    store = make_store()
-    stored(store, quick(signer, "https://a.example/", PAGES[0]))
-    cache = store.body_cache(10_000)
-    kept(cache, "https://a.example/", "an earlier version")
-    cache._file.execute("PRAGMA query_only = ON")  # as on a full disk
-    kept(cache, "https://a.example/", PAGES[0])
-    assert (cache.n_evicted, cache.take("https://a.example/")) == (1, None)
-    assert store.claim(quick(signer, "https://c.example/", COPY), RULE).verdict.kind == "new"
-
-
 def test_a_damaged_body_is_as_one_that_is_not_kept(store):
     cache = store.body_cache(10_000)
     cache.put("a", record("https://a.example/", ""), b"neither zstd nor zlib")
@@ -463,3 +454,60 @@ def test_a_forgotten_page_takes_its_body_along(make_store, signer):
     first.commit(claim.ticket)
     assert first.forget(signature.key)
     assert bodies.take(signature.key) is None
+
+
+def test_bodies_that_the_disk_does_not_take_are_in_memory_within_the_bound(tmp_path, caplog):
+    path = tmp_path / "store.sqlite"
+    generator = random.Random(1)
+    bodies = {f"https://{n}.example/": generator.randbytes(2_000) for n in range(40)}
+
+    def put(cache: BodyCache, key: str, body: bytes) -> None:
+        cache.put(key, Record(key, key, body), packed_body(body))
+
+    store = SqliteStore(path, "spider")
+    cache = store.body_cache(1_000_000)
+    assert isinstance(cache, FileBodyCache)
+    put(cache, "https://earlier.example/", b"an earlier version")
+    # As on a full disk, nothing more goes in.
+    cache._file.execute("PRAGMA max_page_count = 1")
+    for key, body in bodies.items():
+        put(cache, key, body)
+    assert cache.n_evicted == 0
+    [warning] = [entry.getMessage() for entry in caplog.records]
+    assert f"Cannot write to {path}-bodies, keeping bodies of pages in memory" in warning
+    for key, body in list(bodies.items())[:20]:
+        record = cache.take(key)
+        assert record is not None
+        assert record.content == body
+    while cache.n_evicted < 5:
+        put(cache, f"https://more{cache.n_bytes}.example/", generator.randbytes(90_000))
+    assert cache.n_bytes <= 1_000_000
+    # And when there is room again, bodies are in the file again.
+    cache._file.execute("PRAGMA max_page_count = 1000000")
+    put(cache, "https://later.example/", b"later")
+    store.close()
+    store = SqliteStore(path, "spider")
+    again = store.body_cache(1_000_000)
+    record = again.take("https://later.example/")
+    assert record is not None
+    assert record.content == b"later"
+    store.close()
+    assert len(caplog.records) == 1
+
+
+def test_a_body_that_could_not_be_removed_is_not_taken_for_that_of_a_later_version(tmp_path):
+    path, key = tmp_path / "store.sqlite", "https://a.example/"
+    store = SqliteStore(path, "spider")
+    cache = store.body_cache(1_000_000)
+    assert isinstance(cache, FileBodyCache)
+    cache.put(key, Record(key, key, "one"), packed_body("one"))
+    cache._file.execute("PRAGMA query_only = ON")
+    cache.put(key, Record(key, key, "two"), packed_body("two"))
+    record = cache.take(key)
+    assert record is not None
+    assert record.content == "two"
+    cache._file.execute("PRAGMA query_only = OFF")
+    store.close()
+    store = SqliteStore(path, "spider")
+    assert store.body_cache(1_000_000).take(key) is None
+    store.close()

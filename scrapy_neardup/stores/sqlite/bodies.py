@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from ...exceptions import StoreError
 from ...sources.record import Record
 from ..body_cache import BodyCache, head_as_json, record_from_head, size_of
 from .file import connected_for_reading
+
+logger = logging.getLogger(__name__)
 
 #: Seconds to wait for another crawl that writes to the same file.
 _LOCK_SECONDS = 0.5
@@ -25,7 +28,8 @@ class FileBodyCache(BodyCache):
     """Bodies in a SQLite file, for later runs as well.
 
     The file is a cache: what the disk or a kill loses, the store only cannot compare any more. One
-    that cannot be read is made anew, and while it cannot be written no bodies are kept.
+    that cannot be read is made anew, and while it cannot be written bodies are in memory, within
+    the same bound.
 
     :param path: of the file, which is made unless it is there.
     :param namespace: of the store; a file has the bodies of all namespaces, with a bound for each.
@@ -36,6 +40,10 @@ class FileBodyCache(BodyCache):
     ) -> None:
         super().__init__(max_bytes, on_evicted)
         self._namespace = namespace
+        self._path = path
+        self._has_warned = False
+        #: Pages whose bodies are still in the file, because it could not be written.
+        self._left: set[str] = set()
         try:
             self._file = _opened(path)
         except sqlite3.Error:
@@ -57,24 +65,48 @@ class FileBodyCache(BodyCache):
             self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
+        # A later run would take them for the bodies of what these pages are now.
+        for key in list(self._left):
+            self._remove_from_file(key)
         self._file.close()
 
     def _write(self, key: str, record: Record, packed: bytes) -> bool:
         row = (self._namespace, key, head_as_json(record), packed)
         try:
             self._file.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?, ?)", row)
-        except sqlite3.Error:
-            return False
+        except sqlite3.Error as error:
+            if not self._has_warned:
+                self._has_warned = True
+                logger.warning(
+                    "Cannot write to %s, keeping bodies of pages in memory; later runs do not have "
+                    "them (logged once): %s",
+                    self._path,
+                    error,
+                )
+            return super()._write(key, record, packed)
+        self._left.discard(key)
         return True
 
     def _read(self, key: str) -> tuple[Record, bytes] | None:
+        if key in self._bodies:
+            return super()._read(key)
         return _body_in(self._file, self._namespace, key)
 
     def _remove(self, key: str) -> None:
-        with contextlib.suppress(sqlite3.Error):
+        if key in self._bodies:
+            super()._remove(key)
+        else:
+            self._remove_from_file(key)
+
+    def _remove_from_file(self, key: str) -> None:
+        try:
             self._file.execute(
                 "DELETE FROM bodies WHERE namespace = ? AND key = ?", (self._namespace, key)
             )
+        except sqlite3.Error:
+            self._left.add(key)
+        else:
+            self._left.discard(key)
 
 
 class OverlaidBodyCache(BodyCache):
