@@ -117,6 +117,11 @@ class NearDupPipeline:
         if self._crawler is not None and self._judge.config.policy.action == "drop":
             log_pipelines_before(self._crawler, self)
 
+    async def close_spider(self) -> None:
+        """Let the store record what waits for it."""
+        if self._judge is not None:
+            await self._judge.session.settle_store()
+
     def process_item(self, item: Any) -> Any:
         """Return the item, or drop it.
 

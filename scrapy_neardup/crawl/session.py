@@ -29,6 +29,7 @@ from .monitoring.metrics import MetricsFile
 from .monitoring.scripted_sites import ScriptedSites
 from .monitoring.spider_logger import SpiderLogger
 from .monitoring.start_errors import close_unstarted, log_start_error
+from .monitoring.store_outcome import StoreOutcome
 from .monitoring.visit_log import VisitLog
 from .page_claims import PageClaims
 from .page_signing import PageSigning
@@ -88,6 +89,7 @@ class CrawlSession:
         )
         self.log = CrawlLog(config, crawler)
         self._logger = SpiderLogger(logger, crawler)
+        self._outcome = StoreOutcome(stats, self._logger)
         self._outlives = config.store_settings.outlives_crawl
         self.visits = VisitLog(is_kept=self._outlives)
         self.scripted_sites = ScriptedSites(stats)
@@ -213,6 +215,15 @@ class CrawlSession:
                 "all feeds were last on disk, so that they are stored again"
             )
 
+    async def settle_store(self) -> None:
+        """Record what waits for the store, when no more items come.
+
+        Called before the spider is closed, so that its monitors find all stats.
+        """
+        if self.store_client is not None:
+            self.items.end_inactive()
+            await self._outcome.settle(self.store_client)
+
     async def _spider_closed(self, spider: Spider) -> None:
         if self.soft_404 is not None:
             await self.soft_404.close()
@@ -239,7 +250,7 @@ class CrawlSession:
         assert self._crawler.stats
         self._crawler.stats.set_value("neardup/seconds", client.calls.seconds)
         report = None if self.recorder is None else self.recorder.path
-        self.log.end(self._crawler.stats, client.store, report)
+        self.log.end(self._crawler.stats, client, report)
 
     async def _engine_stopped(self) -> None:
         """Close the store: feeds have been closed by now."""
@@ -257,18 +268,7 @@ class CrawlSession:
         await self._note_visits(client)
         if self.copies is not None:
             await self.copies.save_best_urls()
-        try:
-            await client.close(confirmed=are_stored)
-        except StoreError as error:
-            self._logger.error("Cannot record all pages in the store: %s", error)
-        self.stats.count("store/added_later", client.added)
-        self.stats.count("store/not_remembered", client.n_unrecorded)
-        if client.n_unrecorded:
-            self._logger.error(
-                "%d stored pages were not recorded; later runs will not recognise their "
-                "near-duplicates",
-                client.n_unrecorded,
-            )
+        await self._outcome.close(client, confirmed=are_stored)
         if self.job is not None and are_stored:
             self.job.end()
         if self.recorder is not None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from time import monotonic, perf_counter
 from typing import NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from ..detector import NearDupDetector
 from ..exceptions import SignatureMismatch, StoreError
@@ -22,7 +22,9 @@ from ..matching.verdict import Verdict, waited
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
 from ..stores import Claim, Store, Ticket
+from ..stores.in_process import InProcessStore
 from .async_bridge import in_thread, result_of, start, wait_for
+from .durability.confirmations import Confirmations
 
 T = TypeVar("T")
 
@@ -34,9 +36,6 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
 #: Stored pages that wait for the store to recover; beyond this the oldest are given up.
 _MAX_BACKLOG = 100_000
-
-#: The crawls of this process by store: a page is confirmed only if its own crawl has it on disk.
-_crawls: WeakKeyDictionary[Store, list[_Confirmations]] = WeakKeyDictionary()
 
 
 class StoreCalls:
@@ -126,6 +125,7 @@ class StoreCalls:
         if self._n_running:
             self._idle = Future()
             await result_of(self._idle)
+            self._idle = None
 
     async def close(self, store: Store) -> None:
         """Close the store and end the threads; raises StoreError as the store does."""
@@ -171,7 +171,7 @@ class StoreClient:
         self._on_stored = on_stored
         self._detector = detector
         self.calls = StoreCalls(self.store, on_failure, detector.signer.recipe)
-        self._confirmations = _Confirmations(self.store)
+        self._confirmations = Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
         self._backlog: deque[_StoredPage] = deque()
 
@@ -179,6 +179,17 @@ class StoreClient:
     def n_unrecorded(self) -> int:
         """Number of stored pages that the store has not recorded."""
         return self._n_given_up + len(self._backlog)
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of these that are to be added to the store."""
+        return len(self._backlog)
+
+    @property
+    def n_unwritten(self) -> int:
+        """Number of stored pages that the store has in memory, because its disk takes none."""
+        is_refused = self.store.problem is not None
+        return getattr(self.store, "n_unwritten", 0) if is_refused else 0
 
     @property
     def confirmed(self) -> int:
@@ -269,6 +280,16 @@ class StoreClient:
 
         return bool(await self.advise(written))
 
+    async def catch_up(self) -> None:
+        """Record all pages that were stored so far, as far as the store takes them now."""
+        await self.calls.finish()
+        # What it does not take is tried again, and reported, when it is closed.
+        with suppress(StoreError):
+            await self._add_backlog()
+        if isinstance(self.store, InProcessStore):
+            with suppress(StoreError):
+                await in_thread(self.store.flush)
+
     async def close(self, *, confirmed: bool = False) -> None:
         """Release the open claims, add the pages of the backlog, and close the store.
 
@@ -340,42 +361,3 @@ class _StoredPage(NamedTuple):
 
 class _LocalTicket:
     """Ticket of a page that was claimed while the store failed."""
-
-
-class _Confirmations:
-    """Marks of a store (:meth:`~scrapy_neardup.stores.Store.mark`) that can be confirmed.
-
-    :ivar confirmed: the mark up to which the pages of this crawl are known to be on disk.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self.confirmed = 0
-        self._store = store
-        #: A mark before the oldest unconfirmed page; ``None`` when all are confirmed.
-        self._oldest: int | None = None
-        self._has_left = False
-        _crawls.setdefault(store, []).append(self)
-
-    def leave_open(self) -> None:
-        """Note that the page that is committed next is not confirmed."""
-        if self._oldest is None:
-            self._oldest = self._store.mark()
-
-    def confirmable(self, mark: int, *, is_idle: bool) -> int:
-        """Return the mark before which all crawls that share the store have their items on disk.
-
-        :param mark: the mark before which this crawl has its items on disk.
-        :param is_idle: whether all commits have reached the store.
-        """
-        is_all = mark == self._store.mark() and is_idle
-        self._oldest = None if is_all else mark
-        # A claim may be settled after the crawl has left.
-        crawls = _crawls.get(self._store, ())
-        others = (crawl._oldest for crawl in crawls if crawl is not self)
-        return min([mark, *(oldest for oldest in others if oldest is not None)])
-
-    def leave(self) -> None:
-        """End the crawl; its unconfirmed pages stay so until the last crawl has left."""
-        self._has_left = True
-        if all(crawl._has_left for crawl in _crawls[self._store]):
-            del _crawls[self._store]

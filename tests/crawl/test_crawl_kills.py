@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -208,8 +209,15 @@ def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
     assert "keeping pages" in warning
     [error] = runs.said("ERROR")
     assert "Cannot record all pages" in error
-    assert runs.stats()["neardup/store/errors"] > 0
-    assert runs.stats()["finish_reason"] == "finished"
+    stats = runs.stats()
+    assert stats["neardup/store/errors"] > 0
+    assert stats["finish_reason"] == "finished"
+    # What waits is not counted as remembered.
+    [end] = [line for line in runs.said("INFO") if "Judged pages" in line]
+    found = re.search(r"; (\d+) remembered, (\d+) more waiting to be recorded", end)
+    assert found is not None
+    assert f"{found[2]} pages were not written" in error
+    assert stats["neardup/store/not_remembered"] == int(found[2])
 
 
 @pytest.mark.slow

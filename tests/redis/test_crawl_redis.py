@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.request import urlopen
@@ -16,8 +18,8 @@ from tests.crawl.test_crawl_url_rules import ON, SORRY, hub, ids_of, items, urls
 from tests.support.crawl import Crawl, run_crawl
 from tests.support.processes import wait_for
 from tests.support.redis_servers import RedisServer, Watched
-from tests.support.server import serving
-from tests.support.texts import FERRY, MUSEUM, article, page
+from tests.support.server import Answer, serving
+from tests.support.texts import FERRY, MUSEUM, TEA, article, page
 
 COPIES = {f"/{n}": page(FERRY, frame=str(n)) for n in range(8)} | {"/other": page(MUSEUM)}
 SLOW: dict[str, Any] = {"ITEM_PIPELINES": {"tests.support.crawl.Failing": 500}, "FAIL_AFTER": 1.5}
@@ -172,7 +174,46 @@ def test_or_closes_the_spider(server):
         killer.join()
     assert crawl.stats["finish_reason"] == "neardup_store"
     assert 0 < len(crawl.stored) < 40
-    assert crawl.logged("INFO")[-1].split("\n")[0].endswith("an unknown number remembered")
+    assert re.search(
+        r"an unknown number remembered, \d+ more waiting to be recorded$",
+        crawl.logged("INFO")[-1].split("\n")[0],
+    )
+
+
+@pytest.mark.parametrize("is_back", [True, False])
+def test_what_was_recorded_late_or_never_is_known_before_the_crawl_is_closed(server, is_back):
+    def body(text: str, then: Callable[[], None]) -> Answer:
+        def made() -> bytes:
+            then()
+            return page(text).encode()
+
+        return Answer(made)
+
+    pages = {
+        "/0": page(FERRY),
+        "/1": body(MUSEUM, server.kill),
+        "/2": body(TEA, server.start if is_back else lambda: None),
+    }
+    with serving(pages) as site:
+        settings = {**store_of(server), "CONCURRENT_REQUESTS": 1, "STATS_DUMP": True}
+        crawl = run_crawl(list(map(site.url, pages)), settings)
+    assert crawl.stored == ["0", "1", "2"]
+    end = next(line for line in crawl.logged("INFO") if "Judged pages" in line)
+    dumped = next(text for _, _, text in crawl.log if text.startswith("Dumping Scrapy stats"))
+    counted = dict(re.findall(r"'neardup/store/(\w+)': (\d+)", dumped))
+    if is_back:
+        assert end.split("\n")[0].endswith("; 3 remembered")
+        # All pages that came before the store was asked again.
+        assert int(counted["added_later"]) > 0
+        assert "not_remembered" not in counted
+    else:
+        waiting = counted["not_remembered"]
+        # The first page may have been on its way to the store still.
+        assert waiting in ("2", "3")
+        told = f"number remembered, {waiting} more waiting to be recorded"
+        assert end.split("\n")[0].endswith(told)
+        assert "added_later" not in counted
+    assert counted.items() <= {n: str(v) for n, v in crawl.counts("store/").items()}.items()
 
 
 @pytest.mark.parametrize("on_error", ["keep", "stop"])

@@ -23,7 +23,6 @@ from ...matching.verdict import Verdict
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
 from ...sources.record import Record
-from ...stores import Store
 from ..settings import Config
 from .duplicate_floods import MAX_NAMED, DuplicateFlood, DuplicateFloodDetector
 from .first_pages import FirstPages, texts_of
@@ -35,6 +34,8 @@ from .wall_texts import AlikePages, WallTexts, wall_texts
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
+
+    from ..store_client import StoreClient
 
 logger = logging.getLogger("scrapy_neardup")
 
@@ -177,20 +178,22 @@ class CrawlLog:
             return None
         return own_content(page, record, self._config.page_limits)
 
-    def end(self, stats: StatsCollector, store: Store, report: str | None) -> None:
+    def end(self, stats: StatsCollector, client: StoreClient, report: str | None) -> None:
         """Log the outcome of the crawl: one line for tools such as grep, and a table for people."""
         if floods := self.floods.named:
             stats.set_value("neardup/swallowed/clusters", len(floods))
             stats.set_value("neardup/swallowed/pages", sum(flood.pages for flood in floods))
         judged = "judged_items" if self._config.item_field else "pages"
-        remembered, values = _size_of(store), stats.get_stats()
+        remembered, values = _size_of(client), stats.get_stats()
+        waiting = client.n_waiting + client.n_unwritten
         if report is None and self._config.policy.action == "report":
             report = _NO_REPORT
         self._logger.info(
-            "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %s remembered\n%s",
+            "Judged %s: %s; undecided for: %s; passed over: %s; items: %s; %s remembered%s\n%s",
             judged.replace("judged_", ""),
             *(_counts_line(values, group) for group in (judged, "undecided", "skipped", "items")),
             remembered,
+            f", {waiting} more waiting to be recorded" if waiting else "",
             summary(values, self._clusters, floods, remembered, report),
         )
 
@@ -200,10 +203,10 @@ def _counts_line(stats: Mapping[str, Any], group: str) -> str:
     return ", ".join(f"{name} {found[name]}" for name in sorted(found)) or "none"
 
 
-def _size_of(store: Store) -> str:
-    """Return the number of pages in the store, in words when the store fails."""
+def _size_of(client: StoreClient) -> str:
+    """Return the number of recorded pages, in words when the store fails."""
     try:
-        return str(len(store))
+        return str(len(client.store) - client.n_unwritten)
     except StoreError:
         return "an unknown number"
 
@@ -274,6 +277,8 @@ _SINGLE = {
     "workers_lost": "workers lost",
     "store/errors": "store failures",
     "store/forgotten": "pages forgotten",
+    "store/added_later": "recorded later",
+    "store/not_remembered": "not recorded",
 }
 #: Rows of each kind, at most.
 _MAX_CLUSTERS, _MAX_RULES, _MAX_FLOODS = 5, 3, 3

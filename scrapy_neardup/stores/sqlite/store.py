@@ -73,11 +73,16 @@ class SqliteStore(InProcessStore):
             file.close()
             raise
         try:
-            archive = _SqliteArchive(file, space)
+            self._pages = archive = _SqliteArchive(file, space)
             super().__init__(address_of(Path(path)), archive, space.secret, ttl)
         except BaseException:
             file.leave(space.id)
             raise
+
+    @property
+    def n_unwritten(self) -> int:
+        """Number of pages that wait in memory to be written."""
+        return self._pages.n_unwritten()
 
     def _new_body_cache(self, max_bytes: int) -> BodyCache:
         path = bodies_of(self._path)
@@ -169,6 +174,13 @@ class _SqliteArchive(Archive):
                 (recipe, json.dumps(dict(parts)), self._space.id),
             )
         super().adopt(recipe, parts)
+
+    def n_unwritten(self) -> int:
+        """Return the number of pages that wait to be written."""
+        first, last = self._written.range
+        with self._file.lock:
+            batches = self._file.writer.pending()
+            return len({id_ for batch in batches for id_ in batch.pages if first <= id_ <= last})
 
     def load(self) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.void]]]:
         return self._written.load()
