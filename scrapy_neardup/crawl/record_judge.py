@@ -130,7 +130,8 @@ class RecordJudge:
         containment = None
         try:
             if self._session.claims is None:
-                raise WorkersFailed("the store was not opened")
+                problem = "the store was not opened"
+                return None, self._undecided(record, Reason.STORE_UNREACHABLE, problem), None
             result = await self._session.claims.sign_and_claim(record, policy.rule)
             if isinstance(result, Failure):
                 return None, self._undecided(record, result.reason, result.detail), None

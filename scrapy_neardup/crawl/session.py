@@ -14,8 +14,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 from .._util import garbage_collection
 from ..detector import NearDupDetector
-from ..exceptions import InvalidOption, SignatureMismatch, StoreError
-from ..stores import Store, open_store
+from ..exceptions import SignatureMismatch, StoreError
+from ..stores import Store
 from .async_bridge import engine_of, in_thread, start
 from .backpressure import Throttle
 from .containment import CrawlContainment
@@ -35,10 +35,10 @@ from .page_claims import PageClaims
 from .page_signing import PageSigning
 from .report_recorder import ReportRecorder
 from .requests.request_filter import RequestFilter
-from .setting_names import closing_settings, ineffective_settings, unknown_settings
-from .settings import Config, as_setting
+from .setting_names import warnings_of
+from .settings import Config
 from .soft_404.detector import Soft404Detector
-from .store_client import StoreClient
+from .store_client import StoreClient, open_detector
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -139,7 +139,7 @@ class CrawlSession:
         """
         assert self._crawler.spider is not None
         try:
-            detector = await _open_detector(self.config, self._crawler.spider.name)
+            detector = await open_detector(self.config, self._crawler.spider.name)
         except Exception as error:
             self._has_failed = True
             await close_unstarted(self._crawler, error, "neardup_store")
@@ -152,29 +152,36 @@ class CrawlSession:
     async def _spider_opened(self, spider: Spider) -> None:
         """Start the workers; open the store if no pipeline did.
 
-        :raises CloseSpider: when the store cannot be used.
+        :raises CloseSpider: when the store cannot be used, or anything else fails.
         """
         if self._has_failed:
             return
+        reason = "neardup_store"
         try:
             if self.detector is None:
-                self.detector = await _open_detector(self.config, spider.name)
+                self.detector = await open_detector(self.config, spider.name)
             await self._begin_job(self.detector.store)
+            reason = "neardup_start"
+            await self._start(self.detector, spider.name)
         except Exception as error:
-            self.detector = None
+            # Scrapy would go on, and without the filter all duplicates would be stored.
             log_start_error(error)
-            self._close_spider("neardup_store")
-            raise CloseSpider("neardup_store") from error
-        store = self.detector.store
+            await self._undo_start()
+            self._close_spider(reason)
+            raise CloseSpider(reason) from error
+
+    async def _start(self, detector: NearDupDetector, spider_name: str) -> None:
+        """Start all that works on the opened store, and log that the crawl begins."""
+        store = detector.store
         note = (lambda key: None) if self.journal is None else self.journal.note
         max_wait = self.config.store_settings.max_wait
-        self.store_client = StoreClient(self.detector, max_wait, self._store_failed, note)
+        self.store_client = StoreClient(detector, max_wait, self._store_failed, note)
         await self.request_filter.open(self.store_client)
         if self.config.report is not None:
-            self.recorder = ReportRecorder(self.config, self.config.report, spider.name)
+            self.recorder = ReportRecorder(self.config, self.config.report, spider_name)
         urls = self.request_filter.duplicate_urls
         kept = self.store_client if self._outlives else None
-        self.copies = await CopyRecorder.opened(self.config, spider.name, urls, self.stats, kept)
+        self.copies = await CopyRecorder.opened(self.config, spider_name, urls, self.stats, kept)
         if self.copies is not None:
             self._crawler.signals.connect(self.copies.received, signal=signals.response_received)
         self.signing = PageSigning(self.config, store.secret, self.throttle, self.recorder)
@@ -184,21 +191,29 @@ class CrawlSession:
         self.claims = PageClaims(self.config, self.signing, self.store_client)
         self._ticking = create_looping_call(lambda: start(self._tick()))
         self._ticking.start(_TICK_SECONDS, now=False)
-        garbage_collection.freeze()
-        self._warn_of_settings()
-        self.stats.count("store/forgotten", store.forgotten)
-        self.log.begin(self.detector)
-        self.metrics = MetricsFile.begun(self._crawler, self.config, self.log.floods.named)
-
-    def _warn_of_settings(self) -> None:
-        """Warn of settings whose effect users may not expect."""
-        settings, action = self._crawler.settings, self.config.policy.action
-        for warning in (
-            *unknown_settings(settings),
-            *ineffective_settings(settings, self.config),
-            *closing_settings(settings, action),
-        ):
+        for warning in warnings_of(self._crawler.settings, self.config):
             self._logger.warning("%s", warning)
+        self.stats.count("store/forgotten", store.forgotten)
+        self.log.begin(detector)
+        self.metrics = MetricsFile.begun(self._crawler, self.config, self.log.floods.named)
+        garbage_collection.freeze()
+
+    async def _undo_start(self) -> None:
+        """Close what a failed start has opened, so that nothing more is judged or recorded."""
+        if self._ticking is not None:
+            self._ticking.stop()
+        if self.signing is not None:
+            self.signing.pool.stop()
+        if self.copies is not None:
+            await self.copies.close()
+        if self.job is not None:
+            self.job.fail()
+            self.job.end()
+        if self.store_client is not None:
+            await self.store_client.close()
+        elif self.detector is not None:
+            await in_thread(self.detector.store.close)
+        self.detector = self.store_client = self.signing = self.claims = self.copies = None
 
     def _item_scraped(self, item: Any, response: Any, spider: Spider) -> None:
         """Note that an item has passed all pipelines: it is stored unless a feed rejects it."""
@@ -290,14 +305,8 @@ class CrawlSession:
             return
         if not self.job.begin():
             return
-        try:
-            self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
-            forgotten = await in_thread(partial(self.journal.begin, store, targets))
-        except BaseException:
-            self.job.fail()
-            self.job.end()
-            await in_thread(store.close)
-            raise
+        self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
+        forgotten = await in_thread(partial(self.journal.begin, store, targets))
         self.stats.count("store/overwritten", forgotten)
 
     async def _tick(self) -> None:
@@ -374,23 +383,3 @@ class CrawlSession:
         if not self._is_closing:
             self._is_closing = True
             start(self._crawler.engine.close_spider_async(reason=reason))
-
-
-async def _open_detector(config: Config, spider_name: str) -> NearDupDetector:
-    """Return the detector with its store; opens the store in a thread."""
-    settings = config.store_settings
-    try:
-        if not isinstance(settings.store, str):
-            return NearDupDetector(**config.parts, store=settings.store)
-        namespace = settings.namespace
-        if namespace is None and settings.store != "memory":
-            namespace = spider_name
-        address: str = settings.store
-        return await in_thread(
-            lambda: NearDupDetector(
-                **config.parts,
-                store=open_store(address, namespace, settings.ttl, config.policy.rule.scope),
-            )
-        )
-    except InvalidOption as error:
-        raise as_setting(error) from None

@@ -39,6 +39,16 @@ _NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
 _MIN_SCORE = 0.5
 
 
+def warnings_of(settings: BaseSettings, config: Config) -> Iterator[str]:
+    """Yield a warning for each setting whose effect users may not expect.
+
+    :param config: what is read of the settings.
+    """
+    yield from unknown_settings(settings)
+    yield from ineffective_settings(settings, config)
+    yield from closing_settings(settings, config.policy.action)
+
+
 def unknown_settings(settings: BaseSettings) -> Iterator[str]:
     """Yield a warning for each unknown setting with our prefix."""
     known = [name.removeprefix(PREFIX) for name in SETTINGS]

@@ -46,6 +46,9 @@ _RULE_OPTIONS = tuple(item.name for item in fields(Rule))
 POLICY_OPTIONS = (*_RULE_OPTIONS, "action", "links", "revisit", "soft_404")
 #: Values that fields of items may be set to.
 _ITEM_VALUES = ("cluster", "original", "canonical", "copies")
+#: Seconds from which on a time counts as infinite: 1970, before which nothing was stored, is less
+#: than that ago.
+_FOR_EVER = 2.0**32
 #: Options whose values are never converted to numbers.
 _TEXTS = ("store", "namespace", "index")
 
@@ -98,7 +101,8 @@ class StoreSettings:
 
     :ivar store: an address, see :func:`~scrapy_neardup.stores.open_store`, or a store.
     :ivar namespace: only pages of one namespace are compared; ``None`` for the spider's name.
-    :ivar ttl: seconds, above 0, after which a page is forgotten; ``None`` for never.
+    :ivar ttl: seconds, above 0, after which a page is forgotten; ``None`` for never, which is also
+        what becomes of infinity.
     :ivar max_wait: seconds, above 0, that a page waits at most for the outcome of another one.
     :ivar on_store_error: ``"keep"`` pages, or ``"stop"`` the crawl.
     :raises InvalidOption: when a value is invalid.
@@ -116,6 +120,9 @@ class StoreSettings:
         _name("namespace", self.namespace)
         if self.ttl is not None:
             require_number("ttl", self.ttl, float, 0, above=True, unit="seconds")
+            if self.ttl >= _FOR_EVER:
+                # Stores subtract it from the time, in whole seconds.
+                object.__setattr__(self, "ttl", None)
         require_number("max_wait", self.max_wait, float, 0, above=True, unit="seconds")
         require_choice("on_store_error", self.on_store_error, ("keep", "stop"))
 

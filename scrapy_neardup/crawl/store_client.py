@@ -1,4 +1,4 @@
-"""Claims pages in the store of a crawl, and settles the claims.
+"""Opens the store of a crawl, claims pages in it, and settles the claims.
 
 While the store fails, pages are kept. Those that were stored meanwhile are added once the store
 recovers.
@@ -15,16 +15,17 @@ from time import monotonic, perf_counter
 from typing import NamedTuple, TypeVar
 
 from ..detector import NearDupDetector
-from ..exceptions import SignatureMismatch, StoreError
+from ..exceptions import InvalidOption, SignatureMismatch, StoreError
 from ..matching.rule import Rule
 from ..matching.stored_items import NO_ITEMS
 from ..matching.verdict import Verdict, waited
 from ..reasons import Reason
 from ..signatures.signature import PageSignature
-from ..stores import Claim, Store, Ticket
+from ..stores import Claim, Store, Ticket, open_store
 from ..stores.in_process import InProcessStore
 from .async_bridge import in_thread, result_of, start, wait_for
 from .durability.confirmations import Confirmations
+from .settings import Config, as_setting
 
 T = TypeVar("T")
 
@@ -361,3 +362,27 @@ class _StoredPage(NamedTuple):
 
 class _LocalTicket:
     """Ticket of a page that was claimed while the store failed."""
+
+
+async def open_detector(config: Config, spider_name: str) -> NearDupDetector:
+    """Return the detector with its store; opens the store in a thread.
+
+    :raises InvalidOption: when a setting of the store or of a part has an invalid value.
+    :raises StoreError: when the store cannot be used.
+    """
+    settings = config.store_settings
+    try:
+        if not isinstance(settings.store, str):
+            return NearDupDetector(**config.parts, store=settings.store)
+        namespace = settings.namespace
+        if namespace is None and settings.store != "memory":
+            namespace = spider_name
+        address: str = settings.store
+        return await in_thread(
+            lambda: NearDupDetector(
+                **config.parts,
+                store=open_store(address, namespace, settings.ttl, config.policy.rule.scope),
+            )
+        )
+    except InvalidOption as error:
+        raise as_setting(error) from None

@@ -399,10 +399,12 @@ IN_ORDER = {
 }
 
 
-def test_url_known_to_lead_to_a_duplicate_is_refused():
+@pytest.mark.parametrize("ttl", [3600, "inf"])
+def test_url_known_to_lead_to_a_duplicate_is_refused(ttl):
+    settings = {**IN_ORDER, "NEARDUP_DUPLICATE_URL_TTL": ttl}
     with serving(LED_BACK) as site:
         # Scrapy's own filter does not know what was requested with dont_filter.
-        crawl = run_crawl([site.url("/1"), site.url("/2")], IN_ORDER, dont_filter=True)
+        crawl = run_crawl([site.url("/1"), site.url("/2")], settings, dont_filter=True)
         assert site.hits["/2"] == 1
     assert crawl.stored == ["1", "1", "3", "4"]
     assert crawl.stats["neardup/requests/refused"] == 1

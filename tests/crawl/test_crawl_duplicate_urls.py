@@ -63,6 +63,30 @@ def crawl(site: Site, pages: Pages, settings: dict[str, Any], **more: Any) -> Cr
     return run_crawl([site.url()], settings, **more)
 
 
+# --- how long ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["memory", "sqlite", "redis"])
+def test_infinite_times_mean_for_ever(exact, redis_server, backend):
+    stores = {"memory": "memory", "redis": redis_server.address}
+    settings = {
+        **exact,
+        "NEARDUP_STORE": stores.get(backend, exact["NEARDUP_STORE"]),
+        "NEARDUP_TTL": "inf",
+        "NEARDUP_DUPLICATE_URL_TTL": "inf",
+    }
+    # What comes last is fetched first, and judged while the next one is fetched.
+    pages = {"/": hub(["/1", "/0", "/2"]), "/0": unique(0), "/1": page(MUSEUM), "/2": page(MUSEUM)}
+    with serving({}) as site:
+        first, second = (crawl(site, pages, settings) for _ in range(2))
+    for each in (first, second):
+        assert each.logged("ERROR") == []
+        assert each.stored == ["", "0", "2"]
+    assert len(first.dropped) == 1
+    assert refused(second) == (backend != "memory")
+
+
 # --- walls -------------------------------------------------------------------------------
 
 

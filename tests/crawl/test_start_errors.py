@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawl import SCRAPY, run_crawl
+from scrapy_neardup.crawl.durability.job import Job
+from tests.support.crawl import LOOPS, SCRAPY, run_crawl
+from tests.support.server import serving
 
 ROOT = Path(__file__).parents[2]
 SPIDER = '''
@@ -159,3 +161,37 @@ def test_errors_of_other_components_are_logged_as_before(tmp_path, launcher):
     if launcher != "command":
         # The store is closed: the script can lock its file.
         assert "filelock" not in done.stdout
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        "durability.feeds.Feeds.targets",
+        "requests.request_filter.RequestFilter.open",
+        "page_claims.PageClaims.__init__",
+        "monitoring.crawl_log.CrawlLog.begin",
+    ],
+)
+def test_an_unexpected_error_at_the_start_closes_the_spider(tmp_path, method, loop):
+    job = tmp_path / "job"
+    with serving({"/": "page"}) as site:
+        crawl = run_crawl(
+            [site.url()],
+            {
+                "JOBDIR": str(job),
+                "EXTENSIONS": {"tests.support.crawl.Unstartable": 1},
+                "UNSTARTABLE": f"scrapy_neardup.crawl.{method}",
+                "FEEDS": {f"{tmp_path}/items.jsonl": {"format": "jsonlines"}},
+            },
+            loop=loop,
+        )
+        assert site.hits == {}
+    errors = [text for _, level, text in crawl.log if level in ("ERROR", "CRITICAL")]
+    said = "Cannot start the crawl: no start today ZeroDivisionError('no start today')"
+    assert errors == [said]
+    phase = "store" if "feeds" in method else "start"
+    assert crawl.stats["finish_reason"] == f"neardup_{phase}"
+    # Another run can have the job, and is told of what this one left.
+    assert Job(job).begin()
+    assert Job(job).ended_uncleanly

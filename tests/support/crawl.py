@@ -336,6 +336,20 @@ class Disk:
         logging.getLogger("disk").info("%s", Path(f"/proc/self/fd/{file}").readlink())
 
 
+class Unstartable:
+    """An extension with which a method of the add-on fails, whose path is ``UNSTARTABLE``."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        owner, _, name = crawler.settings["UNSTARTABLE"].rpartition(".")
+        setattr(load_object(owner), name, cls.fail)
+        return cls()
+
+    @staticmethod
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("no start today")
+
+
 class Counting(RFPDupeFilter):
     """A project's own dupefilter."""
 

@@ -52,7 +52,7 @@ class DuplicateUrls:
 
     It has one method for each thing that a crawl may notice of such a URL, hence so many.
 
-    :param ttl: seconds for which that is believed; with 0 nothing is.
+    :param ttl: seconds for which that is believed; with 0 nothing is, with infinity for ever.
     :param now: returns seconds since 1970.
     :param sample_rate: share of the believed URLs, 0.0 to 1.0, for which :meth:`explores` is
         true; other ones in each crawl.
@@ -89,7 +89,8 @@ class DuplicateUrls:
     @property
     def since(self) -> int:
         """Seconds since 1970: what was seen before is not believed."""
-        return max(0, int(self._now() - self._ttl))
+        # The time to live may be infinite.
+        return int(max(0.0, self._now() - self._ttl))
 
     # --- asking -----------------------------------------------------------------------------
 

@@ -91,6 +91,15 @@ OTHER_DUPLICATE = duplicate(ORIGINAL, f"{SITE}/other")
 # --- when it is believed ----------------------------------------------------------------
 
 
+def test_a_duplicate_url_is_known_for_ever_with_an_infinite_ttl():
+    world = World(ttl=float("inf"))
+    world.crawl_with(URL)
+    world.clock.now += 1e9
+    later = world.crawl()
+    later.judged(unchanged())
+    assert URL in later
+
+
 def test_duplicate_url_is_superfluous_until_the_ttl_once_the_original_is_confirmed():
     world = World()
     world.crawl_with(URL, f"{SITE}/other")
