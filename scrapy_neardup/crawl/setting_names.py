@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from ..matching.passage_candidates import MIN_SIMILARITY
 from .settings import PREFIX, SETTINGS, Config, own_settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,42 @@ SYNONYMS = {
     "METHOD": "ALGORITHM",
     "METRICS": "PROMETHEUS",
 }
+
+#: Settings without their prefix that have no effect without another one, whether that is missing,
+#: and what to say.
+_DEPENDENT: tuple[tuple[str, Callable[[Config], bool], str], ...] = (
+    (
+        "RECOVER",
+        lambda config: config.job is None,
+        "JOBDIR: only a job knows which requests an unclean stop has lost",
+    ),
+    (
+        "KEEP_TEXT",
+        lambda config: config.report is None,
+        "NEARDUP_REPORT: set it to the path of a report to keep texts for",
+    ),
+    (
+        "CLUSTER_BUDGET",
+        lambda config: config.url_rule_settings.url_rules != "on",
+        "NEARDUP_URL_RULES = 'on': no request is slowed down or skipped",
+    ),
+    (
+        "LINKS_MIN_DEPTH",
+        lambda config: config.policy.links != "skip",
+        "NEARDUP_LINKS = 'skip': links are followed at every depth, but those of requests with "
+        "{'links': 'skip'} in request.meta['neardup']",
+    ),
+    (
+        "BODY_CACHE",
+        lambda config: not config.is_lazy,
+        "NEARDUP_EXTRACTION = 'lazy': all pages are read in full, so no bodies are kept",
+    ),
+    (
+        "METRICS_INTERVAL",
+        lambda config: config.metrics is None,
+        "NEARDUP_METRICS: set it to the path of the file that is to be written",
+    ),
+)
 
 #: Least similarity, see difflib, of a whole name or of a single word to the one that is meant.
 _NAME_CUTOFF, _WORD_CUTOFF = 0.8, 0.75
@@ -98,16 +135,33 @@ def ineffective_settings(settings: BaseSettings, config: Config) -> Iterator[str
                     f"{PREFIX}{name} has no effect with {PREFIX}METHOD: write the method's own "
                     "parameters behind its name"
                 )
-    if config.recover and config.job is None:
+    for name, is_missing, why in _DEPENDENT:
+        # A value that stands for "off" is what would happen anyway.
+        is_given = (settings.getpriority(PREFIX + name) or 0) > 0 and _is_on(name, config)
+        if is_given and is_missing(config):
+            yield f"{PREFIX}{name} has no effect without {why}"
+    if config.is_lazy and not config.body_cache and _compares_bodies(config):
         yield (
-            f"{PREFIX}RECOVER has no effect without JOBDIR: only a job knows which requests an "
-            "unclean stop has lost"
+            f"{PREFIX}BODY_CACHE is 0, so {PREFIX}EXTRACTION = 'lazy' finds next to no copies: "
+            "pages that were read quickly have no bodies to compare. Set it to some MiB, such as "
+            f"256, or {PREFIX}EXTRACTION to 'full'"
         )
-    if config.keep_text and config.report is None:
-        yield (
-            f"{PREFIX}KEEP_TEXT has no effect without {PREFIX}REPORT: set it to the path of a "
-            "report to keep texts for"
-        )
+
+
+def _is_on(name: str, config: Config) -> bool:
+    """Return whether a setting that depends on another one asks for anything."""
+    rules = config.url_rule_settings
+    return {
+        "RECOVER": config.recover,
+        "KEEP_TEXT": config.keep_text,
+        "CLUSTER_BUDGET": rules.cluster_budget is not None,
+        "LINKS_MIN_DEPTH": rules.links_min_depth > 0,
+    }.get(name, True)
+
+
+def _compares_bodies(config: Config) -> bool:
+    """Return whether pages are read quickly first; with less similarity all are read in full."""
+    return config.item_field is None and config.policy.rule.min_similarity >= MIN_SIMILARITY
 
 
 def closing_settings(settings: BaseSettings, action: str) -> Iterator[str]:

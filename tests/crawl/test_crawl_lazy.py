@@ -93,6 +93,9 @@ def test_a_copy_of_a_page_whose_body_was_evicted_is_stored():
         crawl = crawled(site, *PAGES, NEARDUP_BODY_CACHE=0)
     assert crawl.stored == ["copy", "ferry", "museum", "story"]
     assert statistics(crawl) == {"pages/new": 4, "bodies_evicted": 4}
+    [warning] = crawl.logged("WARNING")
+    assert warning.startswith("NEARDUP_BODY_CACHE is 0")
+    assert "bodies evicted" in crawl.logged("INFO")[-1]
 
 
 def test_a_copy_takes_the_place_of_an_original_that_was_not_stored():

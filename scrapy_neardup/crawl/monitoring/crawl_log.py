@@ -275,6 +275,7 @@ _SINGLE = {
     "soft_404/soft": "sections with soft 404s",
     "soft_404/late": "soft 404s found late",
     "workers_lost": "workers lost",
+    "bodies_evicted": "bodies evicted",
     "store/errors": "store failures",
     "store/forgotten": "pages forgotten",
     "store/added_later": "recorded later",

@@ -60,6 +60,30 @@ def test_limits_that_dropped_items_do_not_reset_are_named(name):
         ("NEARDUP_RECOVER", "True", "without JOBDIR", {"JOBDIR": "job"}),
         ("NEARDUP_KEEP_TEXT", True, "without NEARDUP_REPORT", {"NEARDUP_REPORT": "report.html"}),
         ("NEARDUP_MAX_DISTANCE", 3, "with NEARDUP_METHOD", {}),
+        (
+            "NEARDUP_CLUSTER_BUDGET",
+            "5",
+            "without NEARDUP_URL_RULES = 'on'",
+            {"NEARDUP_URL_RULES": "on"},
+        ),
+        (
+            "NEARDUP_LINKS_MIN_DEPTH",
+            1,
+            "without NEARDUP_LINKS = 'skip'",
+            {"NEARDUP_LINKS": "skip"},
+        ),
+        (
+            "NEARDUP_BODY_CACHE",
+            256,
+            "without NEARDUP_EXTRACTION = 'lazy'",
+            {"NEARDUP_EXTRACTION": "lazy"},
+        ),
+        (
+            "NEARDUP_METRICS_INTERVAL",
+            "5",
+            "without NEARDUP_METRICS",
+            {"NEARDUP_METRICS": "crawl.prom"},
+        ),
     ],
 )
 def test_settings_without_effect_are_named(name, value, lacks, other):
@@ -71,4 +95,25 @@ def test_settings_without_effect_are_named(name, value, lacks, other):
     [warning] = said(**{name: value}, **method)
     assert warning.startswith(f"{name} has no effect {lacks}: ")
     assert said(**{name: value}, **other) == []
-    assert said(NEARDUP_RECOVER="False", NEARDUP_KEEP_TEXT="0") == []
+    off = {"NEARDUP_CLUSTER_BUDGET": None, "NEARDUP_LINKS_MIN_DEPTH": "0"}
+    assert said(NEARDUP_RECOVER="False", NEARDUP_KEEP_TEXT="0", **off) == []
+    by_default = Settings()
+    by_default.set(name, value, "default")
+    assert [*ineffective_settings(by_default, Config.from_settings(by_default))] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "is_warned"),
+    [
+        ({}, True),
+        ({"NEARDUP_BODY_CACHE": "1"}, False),
+        ({"NEARDUP_ITEM_FIELD": "text"}, False),
+        ({"NEARDUP_MIN_SIMILARITY": "0.4"}, False),
+    ],
+)
+def test_lazy_extraction_without_bodies_is_warned_of(more, is_warned):
+    settings = Settings({"NEARDUP_EXTRACTION": "lazy", "NEARDUP_BODY_CACHE": "0", **more})
+    said = [*ineffective_settings(settings, Config.from_settings(settings))]
+    assert len(said) == is_warned
+    start = "NEARDUP_BODY_CACHE is 0, so NEARDUP_EXTRACTION = 'lazy' finds next to no copies: "
+    assert all(text.startswith(start) for text in said)

@@ -37,6 +37,7 @@ EVERYTHING = {
     "neardup/url_rules/refetched": 1,
     "neardup/links/skipped": 9,
     "neardup/workers_lost": 1,
+    "neardup/bodies_evicted": 6,
     "neardup/store/errors": 3,
     "neardup/store/forgotten": 8,
     "item_scraped_count": 60,
@@ -60,6 +61,7 @@ EXPECTED = """\
   later fetched               1
   links skipped               9
   workers lost                1
+  bodies evicted              6
   store failures              3
   pages forgotten             8
   swallowed by               40          https://shop.example/wall/0
