@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from os import PathLike
 from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, overload
@@ -79,7 +80,7 @@ class NearDupDetector:
         min_features: int = Rule.min_features,
         scope: Scope = Rule.scope,
         tokenizer: str | Tokenizer = "auto",
-        idf: str | IdfTable = "multilingual",
+        idf: str | PathLike[str] | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
         limits: PageLimits | None = None,
         extraction: Extraction = "full",

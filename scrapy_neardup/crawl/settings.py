@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
@@ -115,8 +116,7 @@ class StoreSettings:
     on_store_error: Literal["keep", "stop"] = "keep"
 
     def __post_init__(self) -> None:
-        if isinstance(self.store, str):
-            require_address(self.store)
+        _require_store(self.store)
         _name("namespace", self.namespace)
         if self.ttl is not None:
             require_number("ttl", self.ttl, float, 0, above=True, unit="seconds")
@@ -173,17 +173,29 @@ def as_setting(error: InvalidOption) -> InvalidOption:
     return error.renamed(PREFIX + option.upper() + "".join(parameter))
 
 
-def _name(option: str, value: Any) -> str | None:
+def _name(option: str, value: Any, kind: str = "a name") -> str | None:
     if value is not None and not isinstance(value, str):
-        raise InvalidOption(option, value, "a name")
+        raise InvalidOption(option, value, kind)
     return value or None
+
+
+def _require_store(store: Any) -> None:
+    """Check that this is a store, or the address of one."""
+    if isinstance(store, str):
+        require_address(store)
+    elif isinstance(store, os.PathLike):
+        raise InvalidOption("store", store, f"an address: 'sqlite:///{os.fspath(store)}'")
+    elif isinstance(store, type) or not callable(getattr(store, "claim", None)):
+        known = "an address, such as 'memory', 'sqlite:///path' or 'redis://host:port/db'"
+        raise InvalidOption("store", store, f"{known}, or a scrapy_neardup.stores.Store object")
 
 
 def _path(*placeholders: str) -> Callable[[str, Any], str | None]:
     """Return how the path of a file is read, in which these placeholders are allowed."""
 
     def read(option: str, value: Any) -> str | None:
-        path = _name(option, value)
+        given = os.fspath(value) if isinstance(value, os.PathLike) else value
+        path = _name(option, given, "a path")
         if path is not None:
             require_placeholders(option, path, placeholders)
         return path

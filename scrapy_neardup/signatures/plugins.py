@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,8 +33,10 @@ def component(
     return component, f"{identity}-{getattr(component, 'version', 1)}"
 
 
-def idf_table(given: str | IdfTable) -> IdfTable:
+def idf_table(given: str | PathLike[str] | IdfTable) -> IdfTable:
     """Return the table of a shipped name, path or import path."""
+    if isinstance(given, PathLike):
+        return read_table(given)
     if isinstance(given, str):
         if Path(given).is_file() or given.endswith(".gz"):
             return read_table(given)

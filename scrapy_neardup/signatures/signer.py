@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
+from os import PathLike
 from typing import NamedTuple
 
 from .._util.encoding import utf8
@@ -111,7 +112,7 @@ class Signer:
         *,
         secret: bytes,
         tokenizer: str | Tokenizer = "auto",
-        idf: str | IdfTable = "multilingual",
+        idf: str | PathLike[str] | IdfTable = "multilingual",
         extractor: str | Extractor = "trafilatura",
         limits: PageLimits | None = None,
         extraction: Extraction = "full",
