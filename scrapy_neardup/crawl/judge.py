@@ -20,7 +20,7 @@ from ..reasons import Reason
 from ..sources.record import Record
 from ..url_rules.rule import UrlRule
 from .copies.recorder import CopyRecorder
-from .durability.job import Job, recover_if_enabled
+from .durability.job import Job, claim_and_recover
 from .items.built_items import BuiltItems
 from .items.item_digests import ItemPosition
 from .items.item_tracker import NOT_SENT, ItemJudgement, Judgement
@@ -94,8 +94,9 @@ class NearDupJudge:
                 raise NotConfigured
             load_ahead(config)
             job = None if config.job is None else Job(config.job)
-            recover_if_enabled(config, job)
             judge = cls(crawler, config, job)
+            # Last, so that no error keeps the job.
+            claim_and_recover(config, job)
             garbage_collection.collect_before_crawl()
         except InvalidOption as error:
             log_start_error(error)

@@ -246,6 +246,8 @@ class CrawlSession:
         if signing is None or client is None:
             # Another component failed to start.
             self._has_failed = True
+            if self.job is not None:
+                self.job.end()
             if self.detector is not None:
                 await in_thread(self.detector.store.close)
             return
@@ -284,8 +286,8 @@ class CrawlSession:
         if self.copies is not None:
             await self.copies.save_best_urls()
         await self._outcome.close(client, confirmed=are_stored)
-        if self.job is not None and are_stored:
-            self.job.end()
+        if self.job is not None:
+            self.job.end(is_clean=are_stored)
         if self.recorder is not None:
             better_urls = {} if self.copies is None else self.copies.contents.better_urls()
             await in_thread(partial(self.recorder.finish, better_urls))
@@ -303,8 +305,7 @@ class CrawlSession:
         if self.job is None:
             await in_thread(partial(warn_of_overwriting, targets, store))
             return
-        if not self.job.begin():
-            return
+        self.job.begin()
         self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
         forgotten = await in_thread(partial(self.journal.begin, store, targets))
         self.stats.count("store/overwritten", forgotten)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_neardup.crawl.durability.job import Job
+from scrapy_neardup.exceptions import InvalidOption
 from tests.support.crawl import LOOPS, SCRAPY, run_crawl
 from tests.support.server import serving
 
@@ -63,6 +65,43 @@ if __name__ == "__main__":
     FileLock("pages.sqlite.lock").acquire(timeout=0)
     sys.exit(process.bootstrap_failed)
 '''
+TWO_CRAWLS = """
+import json
+import sys
+
+import scrapy
+from scrapy import crawler
+
+
+class Spider(scrapy.Spider):
+    name = "pages"
+    start_urls = ["data:text/html,page"]
+    custom_settings = {
+        "ADDONS": {"scrapy_neardup.Addon": 500},
+        "NEARDUP_WORKERS": 0,
+        "JOBDIR": "job",
+        "TELNETCONSOLE_ENABLED": False,
+    }
+
+    def parse(self, response):
+        yield {"page": response.text}
+        if response.text == "page":
+            for number in range(40):
+                yield scrapy.Request(f"data:text/html,{number}")
+
+
+class Other(Spider):
+    name = "other"
+
+
+process = getattr(crawler, sys.argv[1])({"LOG_LEVEL": "WARNING"})
+crawlers = [process.create_crawler(globals()[name]) for name in sys.argv[2:]]
+for each in crawlers:
+    process.crawl(each)
+process.start()
+names = "finish_reason", "item_scraped_count"
+print(json.dumps([[each.stats.get_value(name) for name in names] for each in crawlers]))
+"""
 COMMAND = [sys.executable, "-m", "scrapy", "runspider", "pages.py", "-L", "WARNING"]
 LAUNCHERS = {
     "command": COMMAND,
@@ -192,6 +231,43 @@ def test_an_unexpected_error_at_the_start_closes_the_spider(tmp_path, method, lo
     assert errors == [said]
     phase = "store" if "feeds" in method else "start"
     assert crawl.stats["finish_reason"] == f"neardup_{phase}"
-    # Another run can have the job, and is told of what this one left.
-    assert Job(job).begin()
-    assert Job(job).ended_uncleanly
+    # Another run can have the job, and is told of one that had begun.
+    Job(job).claim()
+    assert Job(job).ended_uncleanly == (phase == "start")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", ["AsyncCrawlerProcess", "CrawlerProcess"])
+@pytest.mark.parametrize("other", ["Spider", "Other"])
+def test_a_job_that_a_spider_of_the_process_runs_is_refused(tmp_path, launcher, other):
+    (tmp_path / "two.py").write_text(TWO_CRAWLS)
+
+    def outcome(*spiders: str) -> list[str]:
+        command = [sys.executable, "two.py", launcher, *spiders]
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+        )
+        return [*done.stderr.splitlines(), done.stdout.strip()]
+
+    # One queue for both would never be empty for either of them.
+    [error, told] = outcome("Spider", other)
+    assert "Cannot start the crawl: JOBDIR is 'job', but it must be a folder that no other" in error
+    assert "another spider of this process, runs the job" in error
+    assert json.loads(told) == [["finished", 41], [None, None]]
+    # The first one ended cleanly; only the start request is made again.
+    assert outcome("Spider") == ['[["finished", 1]]']
+
+
+def test_a_job_is_given_up_when_its_crawl_ends(tmp_path):
+    first, second = Job(tmp_path), Job(tmp_path)
+    first.begin()
+    with pytest.raises(InvalidOption, match=r"^JOBDIR is '.*', but it must be a folder that no"):
+        second.claim()
+    first.end(is_clean=False)
+    second.claim()
+    # It did not begin, and leaves what the first one says.
+    second.end()
+    assert first.ended_uncleanly
+    second.begin()
+    second.end()
+    assert not first.ended_uncleanly

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from filelock import FileLock, Timeout
 
+from ...exceptions import InvalidOption
 from ...stores import Store
 from ...stores.codec import key_digest, key_seed
 from ...stores.in_process import InProcessStore
@@ -68,7 +69,7 @@ class Job:
         self.journal = folder / "neardup.stored"
         # The system releases it when the process ends in whatever way.
         self._lock = FileLock(folder / _LOCK, thread_local=False)
-        self._has_failed = False
+        self._has_begun = self._has_failed = False
         self.is_recovered = False
 
     @property
@@ -92,17 +93,36 @@ class Job:
         """Mark this run as not ending cleanly, because its state on disk is incomplete."""
         self._has_failed = True
 
-    def recover(self) -> Path | None:
+    def claim(self) -> None:
+        """Keep other crawls from running the job, until :meth:`end`.
+
+        Two would take requests from one queue, and neither would ever see it empty.
+
+        :raises InvalidOption: when another crawl runs it, of this process or of another one.
+        """
+        if self.is_ours:
+            return
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            expected = (
+                "a folder that no other crawl uses: another process, or another spider of this "
+                "process, runs the job. Wait until that is done, or give each crawl a JOBDIR of "
+                "its own"
+            )
+            raise InvalidOption("JOBDIR", str(self.folder), expected) from None
+
+    def recover(self) -> Path:
         """Move Scrapy's records of requests aside, so that all requests are made again.
 
         The queue is moved as well, because its files are incomplete after a kill, and so are the
         requests that URL rules deferred, because the crawl finds them again.
 
-        :returns: the directory that has them now; ``None`` if another process runs the job.
+        :returns: the directory that has them now.
+        :raises InvalidOption: when another crawl runs the job.
         """
         # The marker comes first: a kill from here on leaves an unclean job.
-        if not self.begin():
-            return None
+        self.begin()
         aside = Path(mkdtemp("", strftime("unclean-%Y%m%d-", gmtime()), self.folder))
         for name in (_SEEN, _QUEUE, _HELD):
             if (self.folder / name).exists():
@@ -110,38 +130,45 @@ class Job:
         self.is_recovered = True
         return aside
 
-    def begin(self) -> bool:
-        """Mark a run as begun; return ``False`` if another process runs the job."""
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            return False
-        (self.folder / _MARKER).touch()
-        return True
+    def begin(self) -> None:
+        """Mark a run as begun.
 
-    def end(self) -> None:
-        """Mark the run as ended, cleanly unless :meth:`fail` was called."""
-        if self._lock.is_locked:
-            if not self._has_failed:
+        :raises InvalidOption: when another crawl runs the job.
+        """
+        self.claim()
+        (self.folder / _MARKER).touch()
+        self._has_begun = True
+
+    def end(self, *, is_clean: bool = True) -> None:
+        """Mark the run as ended, cleanly unless :meth:`fail` was called; give up the job.
+
+        A run that has not begun leaves the mark of the last one.
+        """
+        if self.is_ours:
+            if self._has_begun and is_clean and not self._has_failed:
                 (self.folder / _MARKER).unlink(missing_ok=True)
             self._lock.release(force=True)
 
 
-def recover_if_enabled(config: Config, job: Job | None) -> None:
-    """Recover an unclean job if NEARDUP_RECOVER is on; otherwise warn of its lost requests."""
-    if job is None or not job.ended_uncleanly:
+def claim_and_recover(config: Config, job: Job | None) -> None:
+    """Claim a job, before Scrapy opens its queue, and say if its last run did not end cleanly.
+
+    It is then recovered if NEARDUP_RECOVER is on; otherwise a warning names its lost requests.
+
+    :raises InvalidOption: when another crawl runs the job.
+    """
+    if job is None:
+        return
+    job.claim()
+    if not job.ended_uncleanly:
         return
     if config.recover:
-        aside = job.recover()
-        if aside is None:
-            logger.error("Cannot recover JOBDIR %s: another process runs this job", job.folder)
-        else:
-            logger.warning(
-                "The last run did not end cleanly: all requests are made again; pages that the job "
-                "has stored are not stored again unless they have changed. The old requests.seen "
-                "and requests.queue are in %s",
-                aside,
-            )
+        logger.warning(
+            "The last run did not end cleanly: all requests are made again; pages that the job "
+            "has stored are not stored again unless they have changed. The old requests.seen "
+            "and requests.queue are in %s",
+            job.recover(),
+        )
     elif job.has_seen_requests:
         logger.warning(
             "The last run with JOBDIR %s did not end cleanly: Scrapy will not repeat the requests "

@@ -168,7 +168,7 @@ def test_requests_not_made_are_left_to_the_next_run(tmp_path):
     job, engine = Job(tmp_path), Engine()
     refetches = [packed(Request("http://example.com/"), engine.spider)]
     write_left(job.held, {}, refetches)
-    assert job.begin()
+    job.begin()
 
     async def stopped() -> None:
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
@@ -184,7 +184,7 @@ def test_requests_not_made_are_left_to_the_next_run(tmp_path):
 
 def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
     job, engine = Job(tmp_path), Engine()
-    assert job.begin()
+    job.begin()
     # In the place of the draft, so that it cannot be written.
     job.held.with_name("neardup.held.part").mkdir()
 
@@ -200,7 +200,7 @@ def test_a_job_whose_requests_cannot_be_kept_has_not_ended_cleanly(tmp_path):
 
 def test_lost_requests_are_logged(tmp_path, caplog):
     job, engine = Job(tmp_path), Engine()
-    assert job.begin()
+    job.begin()
 
     async def closed() -> None:
         client, request_filter = client_of(MemoryStore()), filter_of(engine, job)
@@ -233,7 +233,7 @@ def test_a_job_whose_file_cannot_be_read_has_not_ended_cleanly(tmp_path, caplog)
     job = Job(tmp_path)
     # A folder where the file should be.
     job.held.mkdir()
-    assert job.begin()
+    job.begin()
     asyncio.run(filter_of(Engine(), job).open(client_of(MemoryStore())))
     job.end()
     assert job.ended_uncleanly
