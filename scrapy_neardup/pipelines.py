@@ -342,11 +342,9 @@ def _add_fields(judge: NearDupJudge, item: Any, judgement: Judgement) -> None:
     if judge.session.copies is not None:
         judge.session.copies.set_fields(item, judgement.verdict)
     tag = None if judgement.containment is None else judgement.containment.tag
-    name = judge.config.containment_field
-    if tag is None or name is None:
-        return
-    is_set = _set_field(judge, item, name, tag)
-    judge.stats.count(f"containment/{'tagged' if is_set else 'untagged'}")
+    if tag is not None:
+        is_set = _set_field(judge, item, judge.config.containment_field, tag)
+        judge.stats.count(f"containment/{'tagged' if is_set else 'untagged'}")
 
 
 def _set_field(judge: NearDupJudge, item: Any, name: str, value: Any) -> bool:

@@ -51,6 +51,16 @@ def _bounds(least: float, most: float | None, *, above: bool) -> str:
     return f"of {least} or more" if most is None else f"from {least} to {most}"
 
 
+def require_field(option: str, value: Any) -> str:
+    """Return the value if it is a text that can be the name of a field.
+
+    :raises InvalidOption: if it is none, or is empty.
+    """
+    if not isinstance(value, str) or not value:
+        raise InvalidOption(option, value, "the name of a field")
+    return value
+
+
 def require_names(option: str, value: Any, keys: Sequence[str]) -> Mapping[str, str]:
     """Check that a value is a dict from some of these keys to different names, and return it.
 

@@ -78,6 +78,9 @@ def run(options: argparse.Namespace, settings: BaseSettings) -> None:
     with open_output(options.output, [*options.sources, *options.pages]) as stream:
         stream.write(render_report(data))
     print_message(f"{len(columns)} decisions, {len(columns.paired)} pages in pairs")
+    for source in decisions.empty:
+        shown = "standard input" if source == "-" else source
+        print_message(f"warning: {shown} is empty: the report shows no decision of it")
     report_skipped(pages)
 
 

@@ -98,6 +98,8 @@ def _switched(rules: Sequence[UrlRule], name: str, option: str, state: State) ->
         kind = "switched off" if is_off else "not switched off"
         near = get_close_matches(name, choice, n=1)
         hint = f", such as {near[0]!r}" if near else ""
+        if all(rule.name != name for rule in rules):
+            hint += ". There is no such rule; `scrapy neardup rules STORE` lists them"
         raise InvalidOption(option, name, f"the name of a rule that is {kind}{hint}")
     rule = choice[name]
     rule.state, rule.changed_at = state, int(time.time())

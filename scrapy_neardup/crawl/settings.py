@@ -16,6 +16,7 @@ from .._util.validation import (
     parse_number,
     parse_switch,
     require_choice,
+    require_field,
     require_names,
     require_number,
     require_placeholders,
@@ -329,7 +330,7 @@ class Config:
         metadata=_options(("tokenizer", "idf", "extractor", "extraction", "method"), dict)
     )
     containment: float | None = field(metadata=_option(_share))
-    containment_field: str | None = field(metadata=_option(_name, "neardup_containment"))
+    containment_field: str = field(metadata=_option(require_field, "neardup_containment"))
     item_fields: Mapping[str, str] = field(metadata=_option(_item_fields, {}))
     prefer: str = field(metadata=_option(_preferred, "first"))
     copies: str | None = field(metadata=_option(_path("name", "time")))

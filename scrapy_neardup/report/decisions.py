@@ -143,23 +143,29 @@ class DecisionReader:
     """Iterates once over the decisions in verdicts files, in order.
 
     :param sources: files, plain or compressed, or ``"-"`` for standard input.
+    :ivar empty: the sources that were read and have no decision.
     :raises InputError: while iterating, when a file cannot be read or contains anything else.
     """
 
     def __init__(self, sources: Sequence[str]) -> None:
+        self.empty: list[str] = []
         self._sources = [(source, LineReader(source)) for source in sources]
 
     def __iter__(self) -> Iterator[Decision]:
         for source, lines in self._sources:
+            is_empty = True
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
+                is_empty = False
                 try:
                     yield Decision.from_line(line)
                 except (ValueError, RecursionError) as error:
                     wanted = "give the output of `scan -o`, or a store"
                     problem = f"line {number} is no verdict ({error}); {wanted}"
                     raise InputError(source, problem) from None
+            if is_empty:
+                self.empty.append(source)
 
     @property
     def bytes_read(self) -> int:

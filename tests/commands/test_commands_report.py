@@ -39,6 +39,17 @@ def verdicts(pages):
     return path
 
 
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+def test_an_empty_file_of_verdicts_is_named(tmp_path, verdicts, content):
+    empty = tmp_path / "empty.jsonl"
+    empty.write_bytes(content)
+    done = neardup("report", empty, verdicts, "-o", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    assert "6 decisions, 4 pages in pairs" in done.stderr
+    assert f"warning: {empty} is empty: the report shows no decision of it" in done.stderr
+    assert done.stderr.count("warning") == 1
+
+
 def test_verdicts_become_a_page(tmp_path, verdicts):
     report = tmp_path / "report.html"
     done = neardup("report", verdicts, "-o", report, "--similarity", 0.5)

@@ -176,13 +176,17 @@ def test_rules_of_a_redis_are_switched_off_while_crawls_go_on(redis_server: Redi
     ("options", "problem"),
     [
         (["--off", "sort"], "but it must be the name of a rule that is not switched off"),
+        (["--off", "foo"], "There is no such rule; `scrapy neardup rules STORE` lists them"),
+        (["--on", "foo"], "is switched off. There is no such rule; `scrapy neardup rules STORE`"),
         (["--off", "example.com param sort /shop"], "such as 'example.com param sort /shop/*'"),
         (["--on", SORT.name], "--on is 'example.com param sort /shop/*', but"),
     ],
 )
 def test_unknown_rule_name_is_refused(store, options, problem):
     before = store.read_bytes()
-    assert problem in said(neardup("rules", store, *options), 2)
+    told = said(neardup("rules", store, *options), 2)
+    assert problem in told
+    assert ("no such rule" in told) == (options[1] != SORT.name)
     assert store.read_bytes() == before
 
 

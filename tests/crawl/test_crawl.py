@@ -477,6 +477,8 @@ def test_the_projects_own_dupefilter_is_wrapped():
         ("NEARDUP_ITEM_LOG_LEVEL", 10, "one of 'DEBUG', 'INFO', 'WARNING', 'OFF'"),
         ("NEARDUP_URL_RULES_SAMPLE_RATE", "1.5", "a number from 0 to 1"),
         ("NEARDUP_CLUSTER_BUDGET", 0, "a whole number of 1 or more"),
+        ("NEARDUP_CONTAINMENT_FIELD", "", "the name of a field"),
+        ("NEARDUP_CONTAINMENT_FIELD", 5, "the name of a field"),
         ("NEARDUP_DUPLICATE_URL_TTL", -1, "a number of seconds of 0 or more"),
         ("NEARDUP_LINKS_MIN_DEPTH", 0.5, "a whole number of 0 or more"),
         ("NEARDUP_RECOVER", "perhaps", "'on' or 'off'"),
