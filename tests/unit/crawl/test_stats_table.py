@@ -10,7 +10,8 @@ import unicodedata
 import pytest
 
 from scrapy_neardup._util.escaping import on_one_line, printable
-from scrapy_neardup.crawl.monitoring.crawl_log import HeavyHitters, summary
+from scrapy_neardup._util.heavy_hitters import HeavyHitters
+from scrapy_neardup.crawl.monitoring.crawl_log import summary
 from scrapy_neardup.crawl.monitoring.duplicate_floods import DuplicateFlood
 
 EVERYTHING = {
@@ -135,7 +136,8 @@ def test_counts_that_may_be_too_low_say_so():
 @pytest.mark.slow
 def test_the_environment_changes_nothing():
     program = (
-        "from scrapy_neardup.crawl.monitoring.crawl_log import HeavyHitters, summary\n"
+        "from scrapy_neardup._util.heavy_hitters import HeavyHitters\n"
+        "from scrapy_neardup.crawl.monitoring.crawl_log import summary\n"
         "f = HeavyHitters(); f.add('https://a.example/' + 'x' * 120)\n"
         "print(summary({'neardup/pages/new': 1}, f, [], '1', None))\n"
     )

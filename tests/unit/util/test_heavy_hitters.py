@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_neardup.crawl.monitoring.crawl_log import HeavyHitters
+from scrapy_neardup._util.heavy_hitters import HeavyHitters
 
 
 @given(st.lists(st.sampled_from("abcdefghijklmnop"), max_size=200), st.integers(1, 6))
