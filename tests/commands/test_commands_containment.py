@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.json_lines import lines as verdicts
+from tests.support.json_lines import stored
 from tests.support.texts import FERRY, MUSEUM, article
 
-from .test_commands_scan import kinds, scan, stored, verdicts
+from .test_commands_scan import kinds, scan
 
 
 def text(seed: int, words: int = 400) -> str:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.json_lines import lines as verdicts
+from tests.support.json_lines import stored
 from tests.support.texts import FERRY, MUSEUM, TEA, article, page, replaced
 
-from .test_commands_scan import kinds, scan, stored, verdicts
+from .test_commands_scan import kinds, scan
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,11 @@ from scrapy_neardup import NearDupDetector
 from scrapy_neardup.methods import METHODS, open_method
 from scrapy_neardup.stores import open_store
 from tests.support import warm
+from tests.support.json_lines import lines as verdicts
+from tests.support.json_lines import stored
 from tests.support.texts import FERRY, MUSEUM, TEA, article, replaced
 
-from .test_commands_scan import kinds, scan, stored, verdicts
+from .test_commands_scan import kinds, scan
 
 SLOWLY = [
     pytest.param(name, marks=pytest.mark.slow) for name in ("words:0.6", "manber:one_in=8", "tags")
