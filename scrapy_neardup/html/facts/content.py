@@ -289,11 +289,11 @@ def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
 
 
 def _columns_beside(surroundings: HtmlElement) -> Iterator[HtmlElement]:
-    """Yield the columns and boxes beside a ``main`` element."""
+    """Yield the columns beside a ``main`` element, and boxes right before it, such as summaries."""
     if _is_main(surroundings):
-        for preceding in (True, False):
+        for preceding, is_own in ((True, is_column_or_box), (False, is_column)):
             beside = surroundings.itersiblings(preceding=preceding)
-            yield from filter(is_column_or_box, islice(beside, _MAX_COLUMNS))
+            yield from filter(is_own, islice(beside, _MAX_COLUMNS))
 
 
 def _begins_with_link(element: HtmlElement) -> bool:
