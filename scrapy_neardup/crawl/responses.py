@@ -13,9 +13,9 @@ from lxml.html import HtmlElement
 from scrapy.http import HtmlResponse, Response, TextResponse
 
 from ..html.encoding_detection import decode
-from ..html.extraction import parsed
 from ..html.limits import PageLimits
 from ..html.page_outline import PageOutline, page_outline
+from ..html.parsing import parsed
 from ..html.sanitizing import repaired
 from ..reasons import Reason
 from ..sources.record import Record

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import NamedTuple, Protocol, cast
 
 from lxml import etree
-from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HtmlProcessingInstruction, fromstring
+from lxml.html import HtmlElement
 
 from .._util.encoding import utf8
 from ..exceptions import ExtractionError, InvalidOption, LimitExceeded, MissingPackage, NeedsScripts
@@ -31,6 +31,7 @@ from .kept_content import content_kept
 from .limits import PageLimits
 from .list_entries import ListedEntries, listed_entries
 from .page_lines import INLINE
+from .parsing import parsed
 from .sanitizing import PRIVATE_USE, repaired
 from .script_shells import has_empty_root, has_hidden_text, needs_scripts
 
@@ -253,34 +254,6 @@ def _parsed_page(html: str, limits: PageLimits) -> HtmlElement | None:
     return parsed(f"<html><body>{html}</body></html>", limits) if _FRAGMENT.match(html) else None
 
 
-def parsed(html: str, limits: PageLimits) -> HtmlElement | None:
-    """Parse as trafilatura does, but with libxml2's limits on depth and text length relaxed.
-
-    :returns: ``None`` if there is no element.
-    :raises LimitExceeded: if it would take long to parse or is too deep.
-    """
-    limits.check_markup(html)
-    # A new parser for each page: a parser must not be used by two threads at once.
-    parser = etree.HTMLParser(
-        collect_ids=False,
-        encoding="utf-8",
-        huge_tree=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    parser.set_element_class_lookup(_ELEMENT_CLASSES)
-    try:
-        tree = fromstring(html.encode(), parser=parser)
-    except etree.ParserError:
-        return None
-    limits.check_tree(tree)
-    for menu in tree.iter("menu"):
-        if next(menu.iterchildren("li"), None) is not None:
-            # A list by another name (HTML, section 4.4.7), which extractors would leave out.
-            menu.tag = "ul"
-    return tree
-
-
 def _title(tree: HtmlElement) -> str:
     for title in tree.iter("title"):
         # The title of an SVG image is not the page's.
@@ -289,11 +262,6 @@ def _title(tree: HtmlElement) -> str:
     return ""
 
 
-#: lxml's own parser for HTML looks the class of each element up in Python; trafilatura, which asks
-#: for elements again and again, takes a twentieth more time with it.
-_ELEMENT_CLASSES = etree.ElementDefaultClassLookup(
-    HtmlElement, HtmlComment, HtmlProcessingInstruction, HtmlEntity
-)
 #: Elements in one paragraph; the largest number on 3,476 real pages is 1,116.
 _MAX_INLINE = 2000
 _long_paragraphs = etree.XPath(f"descendant::p[count(descendant::*) > {_MAX_INLINE}]")

@@ -9,9 +9,9 @@ from zlib import crc32
 from lxml import etree
 from lxml.html import HtmlElement
 
-from .extraction import parsed
 from .limits import PageLimits
 from .page_lines import INLINE
+from .parsing import parsed
 from .sanitizing import repaired
 
 #: Elements whose text a browser does not show; that of scripts may be data.

@@ -1,4 +1,4 @@
-"""Wares, manuals and topics of forums as the most common systems publish them.
+"""Wares, manuals and topics of forums as common systems publish them.
 
 Wares of one title differ in a choice, a price or an icon; copies of a topic in what is around it.
 """
@@ -72,6 +72,17 @@ def medicines_of_other_doses(site: Site) -> Any:
     layout = f"<main><article><h1>TITLE</h1>{first}{line}{second}</article></main>"
     doses = ("one tablet daily", "one tablet twice daily", "half a tablet daily")
     return ads(site, layout, doses, "Leaflet")
+
+
+@situation(contents=6)
+def flats_of_pages_without_tags_of_head_and_body(site: Site) -> Any:
+    text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
+    for n, town in enumerate(TOWNS):
+        body = f"<main><h1>Flat in {town}</h1><article>{text}</article></main><footer>End</footer>"
+        html = f"<!doctype html><html lang=en><meta charset=utf-8><title>Flat</title>{body}"
+        site.put(f"/flat/{n}", html, content=town)
+    site.index()
+    return PromiseSpider
 
 
 def _topics(site: Site, layout: str) -> Any:

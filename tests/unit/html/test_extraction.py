@@ -254,3 +254,22 @@ def test_characters_for_private_use_stay_in_the_text():
     text = read_page(html, article_text).text
     assert "the \ue893\ue493 \uf8ff crew" in text
     assert text.replace("\ue893\ue493 \uf8ff ", "") == read_page(ARTICLE, article_text).text
+
+
+@pytest.mark.parametrize("start", ["", "<head>", "<html><meta charset=utf-8>", "<!doctype html>"])
+@pytest.mark.parametrize("tag", ["main", "article", "section", "header", "my-page", "div"])
+def test_a_page_without_tags_of_head_and_body_is_read_as_one_with_them(start, tag):
+    title = f"{start}<title>The ferry</title><style>p {{}}</style>"
+    content = f"<{tag}><h1>Ferry to Holm</h1><p>{PARAGRAPH}</p></{tag}><script>var x = 1</script>"
+    content += f"<p>{PARAGRAPH}</p><footer>Printed by the harbour office</footer>"
+    whole = f"<html><head>{title}</head><body>{content}</body></html>"
+    one, other = (
+        read_page(html, lambda html, tree: PARAGRAPH) for html in (title + content, whole)
+    )
+    assert (one.title, one.text, one.shown, one.facts) == (
+        other.title,
+        other.text,
+        other.shown,
+        other.facts,
+    )
+    assert one.facts
