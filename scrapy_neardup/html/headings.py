@@ -68,7 +68,9 @@ def heading_above(body: HtmlElement, main: str) -> HtmlElement | None:
         beginning = solid(element.text or "")[:_MAX_BEGINNING]
         if len(beginning) >= _TELLING and beginning in start:
             break
-        if beginning and _may_name(element) and heading_text(element):
+        # The text of a heading may be that of a link in it.
+        is_named = beginning or element.tag in _SECTION_HEADINGS
+        if is_named and _may_name(element) and heading_text(element):
             found = element
     return found
 
@@ -98,9 +100,9 @@ def _may_name(element: HtmlElement) -> bool:
 def heading_text(heading: HtmlElement) -> str:
     """Return the text of a heading; empty if it has too much in it for one.
 
-    Each sign may be in a span of its own.
+    Each sign may be in a span of its own, and long names have many places to break them.
     """
-    others = (each for each in heading.iterdescendants() if each.tag != "span")
+    others = (each for each in heading.iterdescendants() if each.tag not in ("span", "wbr", "br"))
     if next(islice(others, _MAX_ELEMENTS, None), None) is not None:
         return ""
     return short_text(heading, _MAX_SPANS, _MAX_LENGTH) or ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import unescape
 from itertools import islice, product, tee
 from typing import NamedTuple, cast
 from unicodedata import normalize
@@ -16,7 +17,7 @@ from lxml.html import HtmlElement
 #: Elements that do not break a word or a line.
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp ruby s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
+    "small span strike strong sub sup time tt u var wbr nobr slot blink noindex".split()
 )
 #: Elements of what a page shows beside its own content.
 BESIDE = frozenset("nav footer aside menu template noscript".split())
@@ -27,7 +28,10 @@ _LENGTHS = (range(12, 1 << 30), range(4, 12))
 _MAX_SHORT, _MAX_MARK = 32, 3
 #: Characters of the main text that are searched for lines, all in all.
 _MAX_SEARCHED = 1 << 26
-_SEPARATORS = re.compile("[|:：]")
+#: A backslash stands before bars in cells of tables.
+_SEPARATORS = re.compile(r"\\?\||[:：␤]")
+#: How often a character reference may be escaped, as ``&amp;amp;lt;`` is twice.
+_MAX_ESCAPED = 3
 
 
 class Line(NamedTuple):
@@ -179,9 +183,12 @@ def one_line(element: HtmlElement) -> str:
 def solid(text: str) -> str:
     """Return a text in lower case, without white space, colons, and the bars between cells.
 
-    Extractors leave invisible characters out and compose letters with their accents, so this does
-    as well: soft hyphens and joiners, without which no line of a Persian page would be found.
+    Extractors leave invisible characters out, compose letters with their accents and resolve
+    character references that are text, so this does as well. Otherwise no line would be found of a
+    Persian page, which has joiners, or of one whose links have ``&region=``.
     """
+    for _ in range(_MAX_ESCAPED):
+        text = unescape(text)
     text = "".join(text.split())
     if not text.isprintable():
         text = "".join(filter(str.isprintable, text))

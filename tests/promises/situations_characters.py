@@ -16,6 +16,8 @@ _CHARACTERS = {
     "word_joiners": "\u2060",
     "marks_of_direction": "&rlm;",
     "control_characters": "\x8d",
+    "escaped_references": "&amp;#39;",
+    "references_in_addresses": " /x?b=1&amp;region=2 ",
 }
 
 

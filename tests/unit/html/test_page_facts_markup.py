@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from lxml.html import fromstring
 
+from scrapy_neardup import NearDupDetector
 from scrapy_neardup.html.extraction import read_page
 from scrapy_neardup.html.page_lines import last_line, solid
 from tests.support.texts import FERRY, MUSEUM, TEA
@@ -122,3 +123,25 @@ def test_a_price_is_not_in_the_text_for_a_longer_number(price):
     page = shop("<p>{}</p>").replace(BOXES, f"<div>{price}</div>")
     found = stated(page, lambda html, tree: f"Only $50 or 50 sek. {TEA}")
     assert len([fact for fact in found if not fact.is_line]) == ("50" not in price)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<div><h3><a href=/trip>Trip to {}</a></h3>TEXT</div><h3>Other places</h3><p>Ask us.",
+        "<div class=box><h3>Our trips</h3></div><div><h3><a href=/x>Trip to {}</a></h3>TEXT</div>",
+        "<div class=box><h3>Our trips</h3></div><div><h3><a name=x></a>Trip to {}</h3>TEXT</div>",
+        f"<main><h1>{'Trip_<wbr>' * 12}{{}}</h1><article>TEXT</article></main>",
+    ],
+)
+def test_a_heading_counts_whatever_markup_it_has(layout):
+    detector = NearDupDetector()
+    text = "".join(f"<p>{part}</p>" for part in (FERRY, MUSEUM, TEA))
+    verdicts = [
+        detector.check(
+            url=f"https://a.example/{town}",
+            html=f"<title>Trips</title><body>{layout.format(town).replace('TEXT', text)}</body>",
+        )
+        for town in ("Leeds", "Bath")
+    ]
+    assert [each.kind for each in verdicts] == ["new", "new"]

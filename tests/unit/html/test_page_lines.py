@@ -70,6 +70,11 @@ def test_the_last_line_is_the_one_that_reading_the_page_forwards_ends_with(marku
         "\u200fisland\ufeff",
         "is\x8dland",
         "isla\u0308nd",
+        "isl&amp;nbsp;and",
+        "island?a=1&amp;region=2",
+        "island &amp;amp;lt;",
+        "<nobr>is</nobr>land",
+        "isl\u2424and",
     ],
     ids=ascii,
 )
