@@ -23,7 +23,8 @@ from scrapy_neardup.commands.support.url_discarder import convert
 from scrapy_neardup.url_rules.learner import Learner
 from scrapy_neardup.url_rules.rule import Evidence, State, UrlRule
 from scrapy_neardup.url_rules.url_parts import Component
-from tests.commands.test_commands_store import ISO, TIME, lines, neardup, opened, said
+from tests.commands.test_commands_store import ISO, TIME, neardup, opened, said
+from tests.support.json_lines import lines
 from tests.support.redis_servers import RedisServer
 
 SITE = "example.com"

@@ -77,7 +77,8 @@ def test_infinite_times_mean_for_ever(exact, redis_server, backend):
         "NEARDUP_DUPLICATE_URL_TTL": "inf",
     }
     # What comes last is fetched first, and judged while the next one is fetched.
-    pages = {"/": hub(["/1", "/0", "/2"]), "/0": unique(0), "/1": page(MUSEUM), "/2": page(MUSEUM)}
+    pages: Pages = {"/": hub(["/1", "/0", "/2"]), "/0": unique(0)}
+    pages |= {"/1": page(MUSEUM), "/2": page(MUSEUM)}
     with serving({}) as site:
         first, second = (crawl(site, pages, settings) for _ in range(2))
     for each in (first, second):

@@ -214,10 +214,10 @@ def test_a_crawl_goes_on_when_its_store_cannot_be_written(tmp_path, port):
     assert stats["finish_reason"] == "finished"
     # What waits is not counted as remembered.
     [end] = [line for line in runs.said("INFO") if "Judged pages" in line]
-    found = re.search(r"; (\d+) remembered, (\d+) more waiting to be recorded", end)
-    assert found is not None
-    assert f"{found[2]} pages were not written" in error
-    assert stats["neardup/store/not_remembered"] == int(found[2])
+    counted = re.search(r"; (\d+) remembered, (\d+) more waiting to be recorded", end)
+    assert counted is not None
+    assert f"{counted[2]} pages were not written" in error
+    assert stats["neardup/store/not_remembered"] == int(counted[2])
 
 
 @pytest.mark.slow

@@ -189,7 +189,7 @@ def test_what_was_recorded_late_or_never_is_known_before_the_crawl_is_closed(ser
 
         return Answer(made)
 
-    pages = {
+    pages: dict[str, Answer | str] = {
         "/0": page(FERRY),
         "/1": body(MUSEUM, server.kill),
         "/2": body(TEA, server.start if is_back else lambda: None),
