@@ -26,7 +26,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(scrapy|twisted|numpy|np|npt|lxml|concurrent|collections|typing)\..*"),
     (
         "py:.*",
-        r"BaseDupeFilter|DropItem|HtmlElement|IgnoreRequest|NotConfigured|Protocol|Spider|Crawler",
+        r"BaseDupeFilter|DropItem|HtmlElement|IgnoreRequest|NotConfigured|PathLike|Protocol|Spider|Crawler",
     ),
 ]
 # Told in the text of what has them, or only of use inside the package.

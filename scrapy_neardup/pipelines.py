@@ -28,7 +28,7 @@ from .matching.verdict import Verdict
 from .reasons import Reason
 
 if TYPE_CHECKING:
-    from os import PathLike
+    import os
 
     from scrapy.http import Request, Response
     from twisted.internet.defer import Deferred
@@ -176,7 +176,7 @@ class NearDupFilesPipeline(FilesPipeline):
 
     def __init__(
         self,
-        store_uri: str | PathLike[str],
+        store_uri: str | os.PathLike[str],
         download_func: None = None,
         *,
         crawler: Crawler,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from os import PathLike, fspath
 
 from .._util.validation import require_number
 from ..exceptions import InvalidOption
@@ -20,13 +20,13 @@ class FileSettings:
     :raises InvalidOption: when a value is invalid.
     """
 
-    index: str | PathLike[str] | None = None
+    index: str | os.PathLike[str] | None = None
     max_bytes: int = 33554432
     min_similarity: float = 0.5
 
     def __post_init__(self) -> None:
-        if isinstance(self.index, PathLike):
-            object.__setattr__(self, "index", fspath(self.index))
+        if isinstance(self.index, os.PathLike):
+            object.__setattr__(self, "index", os.fspath(self.index))
         if self.index is not None and (not isinstance(self.index, str) or not self.index):
             raise InvalidOption("index", self.index, "a path or 'memory'")
         require_number("max_bytes", self.max_bytes, int, 0)
