@@ -90,6 +90,7 @@ _OTHER_CHOICES = (
 _CHOICES = NEGATIONS | frozenset(
     normalize(f"{_NUMBER_WORDS} {MORE_NUMBERS} {_MULTIPLES} {_OTHER_CHOICES} {WEEKDAYS}").split()
 )
+_TIMES_OVER = frozenset(normalize(_MULTIPLES).split())
 _TIMES = frozenset(
     "am pm sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
     "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
@@ -154,6 +155,9 @@ def word_marks(
             kinds[place] = months[place] | _OF_CALENDAR | _OF_MONTH
         elif (neighbour := _kind_of_neighbour(token)) is not None:
             kinds[place] = neighbour
+        elif place and token in _TIMES_OVER and is_of_counter(tokens[place - 1]):
+            # "Read twice" is a counter.
+            kinds[place] = _OF_COUNTER
         elif token in _CHOICES or _CODE.fullmatch(token):
             kinds[place] = choices[place] | (_OF_CALENDAR if token in _WEEKDAYS else 0)
         elif is_of_counter(token):

@@ -123,6 +123,7 @@ def test_a_choice_in_place_of_another_one_counts(one, other):
         ("vor drei tagen", "vor vier tagen"),
         ("il y a trois jours", "il y a quatre jours"),
         ("two views", "three views"),
+        ("the page was read", "the page was read twice"),
         ("it is not safe", "it is not at all safe when in"),
         ("no comments", "one comment"),
         ("at 9 10 a m", "at 2 40 p m"),
