@@ -90,7 +90,6 @@ _OTHER_CHOICES = (
 _CHOICES = NEGATIONS | frozenset(
     normalize(f"{_NUMBER_WORDS} {MORE_NUMBERS} {_MULTIPLES} {_OTHER_CHOICES} {WEEKDAYS}").split()
 )
-_TIMES_OVER = frozenset(normalize(_MULTIPLES).split())
 _TIMES = frozenset(
     "am pm sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
     "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
@@ -155,9 +154,6 @@ def word_marks(
             kinds[place] = months[place] | _OF_CALENDAR | _OF_MONTH
         elif (neighbour := _kind_of_neighbour(token)) is not None:
             kinds[place] = neighbour
-        elif place and token in _TIMES_OVER and is_of_counter(tokens[place - 1]):
-            # "Read twice" is a counter.
-            kinds[place] = _OF_COUNTER
         elif token in _CHOICES or _CODE.fullmatch(token):
             kinds[place] = choices[place] | (_OF_CALENDAR if token in _WEEKDAYS else 0)
         elif is_of_counter(token):
@@ -253,10 +249,9 @@ def _sum_of_pairs(hashes: npt.NDArray[np.uint64]) -> int:
 
 
 def _denials() -> dict[int, frozenset[int]]:
-    """Return the sums of choices that deny, multiply or halve a text, by how many these are."""
+    """Return the sums of choices that deny or halve a text, by how many these are."""
     # "isn't" is the tokens "isn" and "t", "n'est" is "n" and "est".
-    words = [*sorted(NEGATIONS), "t", *normalize(_MULTIPLES).split()]
-    single = _short(token_hashes(words)).astype(np.uint64)
+    single = _short(token_hashes([*sorted(NEGATIONS), "t"])).astype(np.uint64)
     first = _short(token_hashes(["n", "ne"])).astype(np.uint64)
     doubled = (np.array([one, other]) for one in first for other in single)
     # "Half a" may stand in the place of one word.
@@ -290,9 +285,9 @@ def _are_of_counters(marks: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
 def choices_differ(sums: WordSums, others: WordSums) -> bool:
     """Return whether two similar texts have different choices, or one of them a negation more.
 
-    A word such as "twice" counts as a negation. A negation may take the place of a plain word, as
-    in "with" and "without", or come with one or two, as in "ne … pas". Of "n't" and "n' … pas" a
-    letter is left, which is a choice as well.
+    A negation may take the place of a plain word, as in "with" and "without", or come with one or
+    two, as in "ne … pas". Of "n't" and "n' … pas" a letter is left, which is a choice as well.
+    "Half a" may take the place of a number. A single "twice" more may be that of "Read twice".
     """
     if sums[:3] == others[:3]:
         return sums.chosen != others.chosen

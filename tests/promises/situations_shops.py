@@ -70,7 +70,7 @@ def medicines_of_other_doses(site: Site) -> Any:
     first, second = (f"<p>{part}</p>" for part in DESCRIPTION)
     line = "<p>Adults take VALUE with a glass of water.</p>"
     layout = f"<main><article><h1>TITLE</h1>{first}{line}{second}</article></main>"
-    doses = ("one tablet daily", "one tablet twice daily", "half a tablet daily")
+    doses = ("one tablet daily", "two tablets daily", "half a tablet daily")
     return ads(site, layout, doses, "Leaflet")
 
 

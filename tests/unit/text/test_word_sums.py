@@ -99,9 +99,9 @@ def test_as_many_other_choices_differ(text, chosen, data):
         ("you can go", "you can t go"),
         ("köprü açık", "köprü açık değil"),
         # another dose
-        ("take one tablet daily", "take one tablet twice daily"),
+        ("take one tablet twice daily", "take one tablet thrice daily"),
         ("take one tablet daily", "take half a tablet daily"),
-        ("eine tablette täglich", "eine halbe tablette täglich"),
+        ("eine tablette zweimal täglich", "eine tablette dreimal täglich"),
         ("渡 れま ます", "渡 れま ませ せん"),
     ],
 )
