@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.promises.harness import PromiseSpider, Site, situation
 from tests.promises.situations_details import DESCRIPTION, TERMS, TOWNS, ads, page
+from tests.support.texts import article
 
 _LAYOUT = "<main><h1>TITLE</h1><div>TEXT</div>{}<p>SENTENCE</p></main>"
 _COLOURS = ("Red", "Green", "Black", "White")
@@ -87,13 +88,13 @@ def flats_of_pages_without_tags_of_head_and_body(site: Site) -> Any:
 
 def _topics(site: Site, layout: str) -> Any:
     """Topics of a forum, each with a copy that shows other guests and other topics."""
-    text = "".join(f"<p>{part}</p>" for part in DESCRIPTION)
     for view in range(2):
         for n, town in enumerate(TOWNS):
             others = (TOWNS[(n + view + step) % len(TOWNS)] for step in (1, 2, 3))
             links = "".join(f"<tr><td><a href='/t/{each}'>Out in {each}</a>" for each in others)
             body = layout.replace("TITLE", f"Rooms in {town}").replace("LINKS", links)
-            body = body.replace("TEXT", f"{text}<p>Near {town}.</p>")
+            text = " ".join(article(200, seed=n))
+            body = body.replace("TEXT", f"<p>{text}</p><p>Near {town}.</p>")
             body = body.replace("NUMBER", str(3 + 14 * view + n))
             site.put(f"/{view}/{n}", page(f"Rooms in {town}", body), content=town)
     site.index()
