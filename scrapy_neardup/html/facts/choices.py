@@ -47,7 +47,9 @@ def choices(content: Content) -> Iterator[Stated]:
             labels[found[0]] = found[1]
     for each, texts in lists.items():
         value = _told([*dict.fromkeys(texts)])
-        if value is not None and not content.is_of_another(each):
+        # What is around all of the content may be the body, and is of no other page.
+        is_own = content.is_around(each) or not content.is_of_another(each)
+        if value is not None and is_own:
             yield line_beside(each, f"choice {labels[each]}", value)
 
 

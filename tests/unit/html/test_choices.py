@@ -22,6 +22,19 @@ RELATED = (
 )
 
 
+def test_the_body_may_name_a_choice():
+    detector = NearDupDetector()
+    text = f"<h1>Shirt</h1><p>{FERRY}</p><p>{FERRY[::-1]}</p>"
+    kinds = [
+        detector.check(
+            url=f"https://a.example/{size}",
+            html=f"<title>Shirt</title><body class=variants><main>{text}<label>{size}</label>",
+        ).kind
+        for size in "ML"
+    ]
+    assert kinds == ["new", "new"]
+
+
 @pytest.mark.parametrize(
     ("markup", "values", "is_one"),
     [
