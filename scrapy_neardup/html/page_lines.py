@@ -187,8 +187,9 @@ def solid(text: str) -> str:
     character references that are text, so this does as well. Otherwise no line would be found of a
     Persian page, which has joiners, or of one whose links have ``&region=``.
     """
-    for _ in range(_MAX_ESCAPED):
-        text = unescape(text)
+    if "&" in text:
+        for _ in range(_MAX_ESCAPED):
+            text = unescape(text)
     text = "".join(text.split())
     if not text.isprintable():
         text = "".join(filter(str.isprintable, text))

@@ -46,14 +46,14 @@ def choices(content: Content) -> Iterator[Stated]:
             lists[found[0]].append(text)
             labels[found[0]] = found[1]
     for each, texts in lists.items():
-        value = _told([*dict.fromkeys(texts)])
+        value = _stable_choices([*dict.fromkeys(texts)])
         # What is around all of the content may be the body, and is of no other page.
         is_own = content.is_around(each) or not content.is_of_another(each)
         if value is not None and is_own:
             yield line_beside(each, f"choice {labels[each]}", value)
 
 
-def _told(texts: Sequence[str]) -> str | None:
+def _stable_choices(texts: Sequence[str]) -> str | None:
     """Return what choices say that is the same in each copy of a page, in one line, if anything."""
     line = " ".join(texts)
     if not any(map(str.isalpha, line)):
@@ -61,24 +61,24 @@ def _told(texts: Sequence[str]) -> str | None:
     if not is_passage(line):
         return stable_text(line)
     # A long list is no passage: what is asked of a line is asked of each choice.
-    said = (_told_in(text) if any(map(str.isalpha, text)) else text for text in texts)
+    said = (_stable_choice(text) if any(map(str.isalpha, text)) else text for text in texts)
     return " ".join(filter(None, said)) or None
 
 
-def _told_in(text: str) -> str | None:
+def _stable_choice(text: str) -> str | None:
     return stable_text_within(text) if is_passage(text) else stable_text(text)
 
 
 def _named_list(element: HtmlElement) -> tuple[HtmlElement, str] | None:
     """Return the element around a choice that says what there is to choose, and what it says."""
     for each in islice(element.iterancestors(), _MAX_AROUND):
-        found = _OF_CHOICE.search(" ".join(_names_of(each)))
+        found = _OF_CHOICE.search(" ".join(_names_of_list(each)))
         if found:
             return each, found[0].lower()
     return None
 
 
-def _names_of(element: HtmlElement) -> Iterator[str]:
+def _names_of_list(element: HtmlElement) -> Iterator[str]:
     """Yield the names of an element, those of the inputs right in it, and the legend of a group.
 
     The tag of a custom element is a name as well, as in ``<variant-radios>``.

@@ -175,7 +175,7 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     for element, is_within, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):
             continue
-        said = (_told(element, line, is_within=is_within) for line in _with_labels(lines))
+        said = (_stable_line(element, line, is_within=is_within) for line in _with_labels(lines))
         values = [value for value in said if value is not None]
         if not values or content.is_of_another(element) or is_for_visitors(content, element):
             continue
@@ -187,7 +187,7 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
                     yield line_beside(element, names, value, is_minor=is_minor)
 
 
-def _told(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
+def _stable_line(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
     """Return what a line of an element says in each copy of a page, if anything."""
     if is_within and is_passage(line):
         return stable_text_within(line)

@@ -36,7 +36,7 @@ def linked_lists(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     for around, entries in islice(_lists(content), _MAX_LISTS):
         if content.is_beside(around) or is_for_visitors(content, around):
             continue
-        texts = {text for entry, link in entries if (text := _told(entry, link))}
+        texts = {text for entry, link in entries if (text := _stable_entry(entry, link))}
         if len(texts) < _MIN_ENTRIES or all(is_in_text(text, True) for text in texts):
             continue
         for names in names_of_line(around, ""):
@@ -71,7 +71,7 @@ def _places_of(content: Content, link: HtmlElement) -> Iterator[tuple[_Kind, Htm
         entry = around
 
 
-def _told(entry: HtmlElement, link: HtmlElement) -> str | None:
+def _stable_entry(entry: HtmlElement, link: HtmlElement) -> str | None:
     """Return what an entry says in each copy of a list: all of it, or its link if that is much."""
     text = line_text(entry)
     if text is None or len(text) > MAX_LINE:

@@ -8,8 +8,9 @@ from lxml.html import HtmlElement
 
 #: Characters of classes, and of an id, that are looked at.
 _MAX_NAMES = 200
-#: Words of classes and ids of what a page shows beside its own content.
+#: What other pages of a site may be, behind words such as "related" in a name.
 _OF_TEXTS = r"(?:[-_](?:topics?|threads?|stories|questions?|links?|news|videos?))?"
+#: Words of classes and ids of what a page shows beside its own content.
 _BESIDE = (
     rf"(?:related|recommended|similar|suggested){_OF_TEXTS}|recommend(?:ations?)?|up-?sells?|"
     r"cross-?sells?|comments?|respond|breadcrumbs?|side-?bar|carousel"

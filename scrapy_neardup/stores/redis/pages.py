@@ -221,11 +221,11 @@ class NewPage(NamedTuple):
     recipe: str
 
 
-class Beginner(Protocol):
-    """Knows the namespace of a part."""
+class NamespaceOfPart(Protocol):
+    """The namespace of a part, as its pages need it."""
 
     def begin(self, part: KeySpace) -> None:
-        """Let a part have pages."""
+        """Let a part have pages of the adopted recipe."""
 
     def mismatch(self, known: str, recipe: str) -> NearDupError:
         """Return the error for pages of another recipe."""
@@ -239,7 +239,7 @@ class RedisPages(PageReader):
     """
 
     def __init__(
-        self, connection: RedisConnection, part: KeySpace, run: bytes, namespace: Beginner
+        self, connection: RedisConnection, part: KeySpace, run: bytes, namespace: NamespaceOfPart
     ) -> None:
         super().__init__(connection, part)
         self._run = run
