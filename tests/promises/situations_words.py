@@ -57,6 +57,9 @@ _WITHIN: dict[str, tuple[str, ...]] = {
     "turkish": ("Köprü kamyonlara açık.", "Köprü kamyonlara açık değil."),
     "japanese": ("この橋は車で渡れます。", "この橋は車で渡れません。"),
     "doses": tuple(f"Adults take {number} ml three times daily." for number in (5, 10, 15)),
+    "beds_before_visits": tuple(
+        f"The house has {number} beds. Visitors like the quiet garden." for number in (4, 5, 6)
+    ),
     "years": (
         "He was sentenced to two years in prison.",
         "He was sentenced to five years in prison.",

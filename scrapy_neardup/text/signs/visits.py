@@ -138,7 +138,9 @@ def are_of_visits(
     :param neighbours: of the tokens in reading order, see :func:`neighbours_of`.
     :param starts: whether each token begins a sentence, if known.
     """
-    of_numbers = are_near(_have(neighbours, _NEAR, _PIECE), _MAX_GAP).copy()
+    if starts is None:
+        starts = np.zeros(neighbours.size, bool)
+    of_numbers = _around(_have(neighbours, _NEAR, _PIECE), starts, _MAX_GAP)
     is_time = neighbours & _AFTER_NUMBER > 0
     # Of 0.3 seconds, both parts of the number.
     for gap in (1, 2):
@@ -149,8 +151,6 @@ def are_of_visits(
     for gap in (1, 2):
         of_numbers[:-gap] &= ~is_unit[gap:]
     is_before = _have(neighbours, _BEFORE_DATE, _PIECE_OF_DATE)
-    if starts is None:
-        starts = np.zeros(neighbours.size, bool)
     for first, second in zip(_FIRSTS, _SECONDS, strict=True):
         are_seconds = (neighbours & second > 0) & ~starts
         is_before[1:] |= are_seconds[1:] & (neighbours[:-1] & first > 0)
@@ -159,6 +159,18 @@ def are_of_visits(
     of_dates |= _reached(neighbours & _NEXT_TO_DATE > 0, is_stop, _MAX_SHORT_GAP)
     of_dates = _with_rest(of_dates, neighbours & _PART > 0)
     return of_numbers, of_dates & ~are_near(neighbours & _EARLY > 0, _MAX_YEAR_GAP)
+
+
+def _around(
+    are_words: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_], gap: int
+) -> npt.NDArray[np.bool_]:
+    """Return words and which tokens of their sentences are within so many places of them."""
+    if not are_words.any():
+        return are_words
+    ends = np.append(starts[1:], False)
+    behind = _reached(are_words, starts, gap)
+    before = _reached(are_words[::-1], ends[::-1], gap)[::-1]
+    return are_words | behind | before
 
 
 def _reached(

@@ -211,6 +211,9 @@ def test_dashes_and_bullets_do_not(one, other):
         ("from today until 5 March", "from today until 6 March", True, True),
         ("checked in on the day, 5 March", "checked in on the day, 6 March", True, True),
         ("it was modified on 5 March 1921", "it was modified on 6 March 1921", True, True),
+        ("it has 5 rooms. Visitors like it", "it has 12 rooms. Visitors like it", True, False),
+        ("many like to read this. 5 are open", "many like to read this. 12 are open", True, False),
+        ("有5间房。浏览一下", "有12间房。浏览一下", True, False),
         # amounts beside words of counters
         ("take 5 ml three times daily", "take 12 ml three times daily", True, False),
         ("take 2.5 ml three times", "take 7.5 ml three times", True, False),
