@@ -176,7 +176,7 @@ _ONLY_OF_COUNTERS = Words(
 #: Words of counters that say something else as often where they stand in a sentence.
 ORDINARY = frozenset(
     "memory wind level note age ages days page pages stars members left lager lagerplatz lagerung "
-    "seite página revision session build listens usd eur".split()
+    "seite página revision session build listens usd eur read reading".split()
 )
 #: Words in sentences that count something, or say that it was just now.
 NEAR_NUMBERS = Words(

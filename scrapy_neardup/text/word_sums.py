@@ -35,7 +35,7 @@ from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-7"
+VERSION = "words-8"
 
 _SUMS = struct.Struct("<HIIIH")
 SIZE = _SUMS.size
@@ -70,14 +70,15 @@ _NUMBER_WORDS = (
 )
 #: Words that multiply or halve what stands behind them, as a dose.
 _MULTIPLES = (
-    "half twice thrice halb halbe halben zweimal dreimal demi demie medio media mezzo mezza halve "
-    "pół дважды трижды половина половину 半"
+    "half twice thrice halb halbe halben einmal zweimal dreimal viermal fünfmal demi demie "
+    "medio media mezzo mezza halve pół дважды трижды половина половину 半"
 )
 _OTHER_CHOICES = (
     "yes no none xs xl xxl xxxl small medium large left right front rear upper lower top bottom "
     "male female men women boys girls man woman boy girl allowed permitted forbidden prohibited "
     "welcome tolerated available unavailable required optional included excluded new used won "
-    "lost married unmarried "
+    "lost married unmarried least most minimum maximum over under before after must should "
+    "mindestens höchstens müssen sollen dürfen "
     "ja nein links rechts vorn vorne hinten oben unten klein mittel groß männlich weiblich herren "
     "damen erlaubt verboten gestattet möglich neu gebraucht inklusive exklusive gross "
     "oui non gauche droite petit moyen grand homme femme autorisé interdit neuf occasion "

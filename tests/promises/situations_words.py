@@ -57,6 +57,25 @@ _WITHIN: dict[str, tuple[str, ...]] = {
     "turkish": ("Köprü kamyonlara açık.", "Köprü kamyonlara açık değil."),
     "japanese": ("この橋は車で渡れます。", "この橋は車で渡れません。"),
     "doses": tuple(f"Adults take {number} ml three times daily." for number in (5, 10, 15)),
+    "german_doses": tuple(
+        f"Nehmen Sie {times} täglich 5 Tropfen ein." for times in ("einmal", "zweimal", "dreimal")
+    ),
+    "bounds": ("Groups of at least ten people pay.", "Groups of at most ten people pay."),
+    # countries and people whose names are common words of their languages
+    **{
+        f"names_of_{language}": tuple(map(sentence.format, names))
+        for language, sentence, names in (
+            ("arabic", "مواطنو {} لا يحتاجون إلى تأشيرة.", ("مصر", "سوريا", "العراق", "روسيا")),
+            ("persian", "شهروندان {} به روادید نیاز ندارند.", ("ایران", "عراق", "ترکیه", "روسیه")),
+            ("hindi", "{} के नागरिकों को वीज़ा की आवश्यकता नहीं है।", ("चीन", "भारत", "अमेरिका")),
+            ("vietnamese", "Công dân {} không cần thị thực.", ("Pháp", "Đức", "Trung Quốc", "Anh")),
+            (
+                "people",
+                "Giấy mời này là của {}.",
+                ("Nguyễn Văn Hùng", "Trần Thị Lan", "Vũ Đình Nam"),
+            ),
+        )
+    },
     "beds_before_visits": tuple(
         f"The house has {number} beds. Visitors like the quiet garden." for number in (4, 5, 6)
     ),

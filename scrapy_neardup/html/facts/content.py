@@ -10,9 +10,9 @@ from typing import NamedTuple, cast
 from lxml import etree
 from lxml.html import HtmlElement
 
-from ..links.addresses import leads_to_page
+from ..links.addresses import is_anchor, leads_to_page
 from ..page_lines import BESIDE, Line, short_text
-from .names import BESIDE_AROUND, BESIDE_NAME, is_column, is_column_or_box, names_of
+from .names import BESIDE_AROUND, BESIDE_NAME, MAX_COLUMNS, columns_beside, is_column, names_of
 
 #: Of each kind of facts, so many are looked at.
 MAX_FACTS = 200
@@ -30,8 +30,6 @@ _SLIDER, _MAX_SLIDER = "carousel", 500
 _COLUMNS = etree.XPath(
     "descendant::*[self::aside or contains(@class, 'ide') or contains(@id, 'ide')]"
 )
-#: So many columns are looked at, and elements beside a ``main`` element.
-_MAX_COLUMNS = 16
 #: Without a ``main`` element, so many elements around the content are looked at, and the body only
 #: if it is the next one.
 _MAX_LEVELS = 4
@@ -118,7 +116,7 @@ class Content:
         self._around_root = {self.root, *self.root.iterancestors()}
         own = last.around if heading is None else self.root
         self.surroundings = _surroundings(own, body)
-        columns = list(filter(own_boxes, _columns_beside(self.surroundings)))
+        columns = list(filter(own_boxes, self._columns_beside()))
         self.parts = [self.surroundings, *columns]
         self.whole = body if heading is None else self.surroundings
         if columns and self.whole is not body:
@@ -249,13 +247,17 @@ class Content:
         for part in self.parts:
             yield from islice(part.iter(), 1, None)
 
+    def _columns_beside(self) -> Iterator[HtmlElement]:
+        """Yield the columns and boxes beside the surroundings, if these are a ``main`` element."""
+        return columns_beside(self.surroundings) if _is_main(self.surroundings) else iter(())
+
     def _boxes_of_columns(
         self, own_boxes: Callable[[HtmlElement], list[HtmlElement]]
     ) -> set[HtmlElement]:
         """Return the boxes about the page in columns of the content that stand beside no other."""
         found: set[HtmlElement] = set()
         columns = filter(is_column, cast("list[HtmlElement]", _COLUMNS(self.whole)))
-        for column in islice(columns, _MAX_COLUMNS):
+        for column in islice(columns, MAX_COLUMNS):
             parent = column.getparent()
             is_own = column in self._around_root or not self._is_part_beside(column)
             if not is_own and (parent is None or not self.is_beside(parent)):
@@ -288,20 +290,13 @@ def _surroundings(own: HtmlElement, body: HtmlElement) -> HtmlElement:
     return columns[-2] if columns[-1] is body and len(columns) > 2 else columns[-1]
 
 
-def _columns_beside(surroundings: HtmlElement) -> Iterator[HtmlElement]:
-    """Yield the columns beside a ``main`` element, and boxes right before it, such as summaries."""
-    if _is_main(surroundings):
-        for preceding, is_own in ((True, is_column_or_box), (False, is_column)):
-            beside = surroundings.itersiblings(preceding=preceding)
-            yield from filter(is_own, islice(beside, _MAX_COLUMNS))
-
-
 def _begins_with_link(element: HtmlElement) -> bool:
     """Return whether an element begins with a link, such as a picture's, or a linked heading."""
     first = next(element.iterchildren(), None)
     if first is None or (element.text and not element.text.isspace()):
         return False
-    return first.tag == "a" or (first.tag in HEADINGS and first.find("a") is not None)
+    links = [first] if first.tag == "a" else first.findall("a") if first.tag in HEADINGS else []
+    return any(not is_anchor(link) for link in links)
 
 
 def _are_alike(element: HtmlElement, other: HtmlElement) -> bool:

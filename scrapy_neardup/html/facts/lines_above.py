@@ -18,6 +18,7 @@ from ...text.normalization import normalize
 from ...text.signs.currencies import prices_in
 from ...text.signs.visits import is_date_of_visit
 from ...text.titles import LIST_KINDS
+from ..links.addresses import is_anchor
 from ..page_lines import solid
 from .content import MAX_FACTS, Content, Fact, Stated, line_text, without_numbers
 from .labels import date_of_event, has_date, is_byline
@@ -27,8 +28,11 @@ _HEADINGS = ("h1", "h2", "h3", "h4")
 _TAGS = ("div", "span", "p", "section", "li", "time", *_HEADINGS)
 #: What has more characters is no line, and with so many the main text begins.
 _MAX_LINE, _TELLING = 60, 20
-#: What visitors use or follow.
-_USED = frozenset(("a", "button", "select", "label", "form", "time"))
+#: What visitors use, whose texts are none of a line.
+_CONTROLS = frozenset(("a", "button", "select", "label", "textarea"))
+_INPUTS, _MAX_BESIDE_LABEL = frozenset(("input", "select", "textarea")), 50
+#: What has no line of words above the content, either.
+_NO_LINES = frozenset(("form", "time"))
 #: Words of classes and ids of what is about the page and not what it is about, or is for visitors.
 _OF_PAGE = (
     r"authors?|by|byline|credits?|posted|published|updated|share|sharing|social|counts?|counter|"
@@ -106,6 +110,21 @@ def is_date_of_page(element: HtmlElement, text: str) -> bool:
     )
 
 
+def is_control(element: HtmlElement) -> bool:
+    """Return whether an element is a link or another control, or the label of one.
+
+    An ``<a>`` that is an anchor, or a mark of one beside a heading, is no link, and a ``<label>``
+    may stand before a value.
+    """
+    if element.tag == "a":
+        return not is_anchor(element)
+    if element.tag == "label":
+        parent = element.getparent()
+        around = (element if parent is None else parent).iter()
+        return any(each.tag in _INPUTS for each in islice(around, _MAX_BESIDE_LABEL))
+    return element.tag in _CONTROLS
+
+
 def _words(element: HtmlElement, text: str) -> Fact | None:
     """Return what a line says that is the same in each copy of the page, if anything."""
     # A number in a line may be a counter.
@@ -121,10 +140,14 @@ def _words(element: HtmlElement, text: str) -> Fact | None:
 
 def _is_no_content(element: HtmlElement) -> bool:
     # Items of lists stand in the main text, or are those of a menu.
-    if element.tag == "li" or any(each.tag in _USED for each in element.iter()):
+    if element.tag == "li" or any(map(_has_no_line, element.iter())):
         return True
     around = islice(element.iterancestors(), _MAX_AROUND_WORDS)
     return any(
-        each.tag in _USED or (each.tag != "body" and any(map(_NO_WORDS.fullmatch, names_of(each))))
+        _has_no_line(each) or (each.tag != "body" and any(map(_NO_WORDS.fullmatch, names_of(each))))
         for each in chain([element], around)
     )
+
+
+def _has_no_line(element: HtmlElement) -> bool:
+    return element.tag in _NO_LINES or is_control(element)

@@ -21,7 +21,7 @@ from ...text.signs.currencies import prices_in
 from ..page_lines import INLINE
 from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, line_text
 from .labels import date_of_event
-from .lines_above import is_date_of_page
+from .lines_above import is_control, is_date_of_page
 from .names import names_of
 from .stable_lines import is_level, is_passage, stable_text, stable_text_within, symbols
 from .table_rows import Row
@@ -40,8 +40,6 @@ _ELSEWHERE = frozenset(
 )
 _WITHIN_LINE = INLINE | {"br", "img", "svg", "picture", "button", "label", "output", "math"}
 _OF_ROWS = ("div", "p", "li", "span")
-#: What visitors use, whose texts are none of a line.
-_USED = frozenset(("a", "button", "select", "label", "textarea"))
 #: Links to somebody, or to a place on a map: their texts say where and who.
 _CONTACT = re.compile(
     r"(?:tel|mailto|geo|sms|skype|callto):|https?://(?:[\w-]+\.)*(?:maps?\.|google\.[\w.]+/maps|"
@@ -66,6 +64,7 @@ FOR_VISITORS = re.compile(
     r"state|status|text|info|message|on|by|at|date|time|now|level|title|online))*(?!\S)",
     re.IGNORECASE,
 )
+_OF_AVAILABILITY = re.compile(r"(?<![a-z])availability(?![a-z])", re.IGNORECASE)
 #: The same for numbers alone, which are those of counters elsewhere.
 _OF_NUMBER = re.compile(
     r"(?<![a-z])(?:years?|scores?|results?|sizes?|floors?|rooms?|bed(?:room)?s?|bath(?:room)?s?|area|"
@@ -116,7 +115,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
     """Yield elements of two others alone, and what these say: a label and a value."""
-    rows = (each for each in content.elements() if each.tag in _OF_ROWS and 2 <= len(each) <= 3)
+    rows = (each for each in content.rows_and_rest(*_OF_ROWS) if 2 <= len(each) <= 3)
     for row in islice(rows, MAX_FACTS):
         # There may be an icon, too.
         texts = [text for each in row if (text := line_text(each)) != ""]
@@ -175,9 +174,12 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
     for element, is_within, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):
             continue
-        said = (_stable_line(element, line, is_within=is_within) for line in _with_labels(lines))
+        labelled = _with_labels(lines)
+        said = (_stable_line(element, line, is_within=is_within) for line in labelled)
         values = [value for value in said if value is not None]
-        if not values or content.is_of_another(element) or is_for_visitors(content, element):
+        if values and is_for_visitors(content, element):
+            values = _dates_of_availability(content, element, labelled)
+        if not values or content.is_of_another(element):
             continue
         for value in values:
             if date_of_event(value) is None or not _has_date_of_page(content, element):
@@ -197,6 +199,13 @@ def _stable_line(element: HtmlElement, line: str, *, is_within: bool) -> str | N
         return line
     is_told = is_number and (_is_for(element, _OF_NUMBER) or _is_behind_icon(element))
     return line if is_told else stable_text(line)
+
+
+def _dates_of_availability(content: Content, element: HtmlElement, lines: list[str]) -> list[str]:
+    """Return the lines that say from when on something is to be had, as a flat is; not a stock."""
+    if not _is_named(content, element, _OF_AVAILABILITY):
+        return []
+    return [line for line in lines if date_of_event(line) and stable_text(line)]
 
 
 def line_beside(element: HtmlElement, label: str, value: str, *, is_minor: bool = False) -> Stated:
@@ -308,7 +317,7 @@ def _with_labels(lines: list[str]) -> list[str]:
 
 def _is_used(element: HtmlElement) -> bool:
     """Return whether an element is a control or a link, other than that of a contact."""
-    return element.tag in _USED and not is_contact(element)
+    return is_control(element) and not is_contact(element)
 
 
 def is_contact(element: HtmlElement) -> bool:

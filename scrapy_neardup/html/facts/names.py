@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from lxml.html import HtmlElement
 
+#: Columns on either side of a content that are looked at.
+MAX_COLUMNS = 16
 #: Characters of classes, and of an id, that are looked at.
 _MAX_NAMES = 200
 #: What other pages of a site may be, behind words such as "related" in a name.
@@ -45,12 +49,23 @@ def is_column(element: HtmlElement) -> bool:
     return has_name and not any(map(BESIDE_AROUND.fullmatch, others))
 
 
-def is_column_or_box(element: HtmlElement) -> bool:
-    """Return whether an element is a column, or a box whose names say nothing of other pages."""
+def columns_beside(content: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield the columns next to the element of the content, and boxes about the page.
+
+    Before it stand summaries; behind it, boxes without a name are often for visitors.
+    """
+    for box in islice(content.itersiblings(preceding=True), MAX_COLUMNS):
+        if is_column(box) or _is_own_box(box):
+            yield box
+    for box in islice(content.itersiblings(), MAX_COLUMNS):
+        if is_column(box) or (_is_own_box(box) and names_of(box)):
+            yield box
+
+
+def _is_own_box(element: HtmlElement) -> bool:
+    """Return whether an element is a box whose names, if any, say nothing of other pages."""
     is_box = element.tag in ("div", "section")
-    return is_column(element) or (
-        is_box and not any(map(BESIDE_AROUND.fullmatch, names_of(element)))
-    )
+    return is_box and not any(map(BESIDE_AROUND.fullmatch, names_of(element)))
 
 
 def is_side_name(name: str) -> bool:

@@ -26,6 +26,7 @@ from .content import (
     CODE_BLOCK,
     HEADING,
     HEADING_IN_TITLE,
+    HEADINGS,
     MAX_DESCENDANTS,
     MAX_FACTS,
     MAX_LABEL,
@@ -88,6 +89,7 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     stated = [prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading)]
+        stated.append(_name_above(heading_above(body, main), heading, title))
     if start is not None:
         stated.append(_labels(content))
         is_in_text = partial(_has_line, main, _lines_of(text))
@@ -116,6 +118,17 @@ def _name(heading: HtmlElement, title: str) -> Iterator[Stated]:
         label = HEADING_IN_TITLE if own in whole else HEADING
         # It counts even if the main text has it: articles have their headings within.
         yield Stated(heading, "", name, Fact(label, name), has_place=True)
+
+
+def _name_above(above: HtmlElement | None, heading: HtmlElement, title: str) -> Iterator[Stated]:
+    """Yield the heading right above the text if the page's first heading is that of its site.
+
+    Such a site has one title, which is that first heading as well.
+    """
+    is_of_site = solid(heading_text(heading)) == solid(title)
+    if above is not None and above is not heading and above.tag in HEADINGS and is_of_site:
+        name = heading_text(above)
+        yield Stated(above, "", name, Fact("heading above", name, is_field=True), has_place=True)
 
 
 def _is_in(stated: Stated, main: str) -> bool:

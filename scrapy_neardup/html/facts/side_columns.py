@@ -18,6 +18,7 @@ from .names import BESIDE_AROUND, is_side_name, names_of
 
 #: In so many elements around them the boxes of a column may stand.
 _MAX_LEVELS = 8
+_PARTS_OF_ROW, _MAX_IN_ROW = ("div", "span"), 3
 _UNSEEN = frozenset("script style br hr template noscript".split())
 #: Elements that are one box, whatever number of others they have.
 _LISTS = frozenset("ul ol dl table a".split())
@@ -39,13 +40,20 @@ def own_boxes(column: HtmlElement) -> list[HtmlElement]:
         if _is_for_visitors(level):
             return []
         boxes = _seen(level)
-        if has_own_text(level):
+        is_box = level is not column
+        if has_own_text(level) or (is_box and _is_row(boxes)):
             # Words of a column itself are those of an offer or a note more often.
-            return [level] if level is not column and _is_own([level]) else []
+            return [level] if is_box and _is_own([level]) else []
         if len(boxes) != 1 or boxes[0].tag in _LISTS:
             break
         level = boxes[0]
     return [box for part in _parts(boxes) if _is_own(part) for box in part]
+
+
+def _is_row(boxes: Sequence[HtmlElement]) -> bool:
+    """Return whether boxes are a label and a value alone, and maybe an icon."""
+    are_parts = all(not len(box) and box.tag in _PARTS_OF_ROW for box in boxes)
+    return are_parts and 2 <= len(boxes) <= _MAX_IN_ROW
 
 
 def _seen(element: HtmlElement) -> list[HtmlElement]:

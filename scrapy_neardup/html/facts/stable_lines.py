@@ -43,7 +43,11 @@ _OF_READERS = re.compile(
     r"\d[\d.,]* ?(?:out of (?:5|10)|/ ?(?:5|10)(?!\d)|"
     r"(?:von|sur|de|di|из) (?:5|10) (?:stern|étoile|estrella|stell|зв)\w*)|"
     r"\d+ ?(?:left|in stock|remaining|verfügbar|übrig|auf lager|en stock|restant\w*|disponibles?|"
-    r"disponibili|шт\b)",
+    r"disponibili|шт\b)|"
+    # visitors who look at the page, and buyers: "12 people are viewing this", "in 12 carts"
+    r"\d[\d.,]*\+? (?:[^\W\d]+ ){,3}(?:viewing|watching|looking|browsing|bought|carts?|baskets?)\b|"
+    r"\d[\d.,]* (?:[^\W\d]+ ){,3}(?:sehen|schauen|kauften|gekauft|regardent|consultent|"
+    r"viendo|смотрят|купили)\b",
     re.IGNORECASE,
 )
 #: A number to call: with a plus or a nought before it, or with dashes in it.
@@ -92,7 +96,8 @@ def stable_text(line: str) -> str | None:
     # A counter's word may be part of a name, but its number is that of the visit.
     if names_only_a_counter(words):
         words = without_counts(words)
-    return words if any(map(str.isalpha, words)) or _TIME.search(words) else symbols(line)
+    is_told = any(map(str.isalpha, words)) or _TIME.search(words) or date_of_event(words)
+    return words if is_told else symbols(line)
 
 
 def symbols(line: str) -> str | None:

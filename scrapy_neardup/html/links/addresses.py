@@ -153,6 +153,12 @@ def leads_to_page(link: HtmlElement) -> bool:
     return is_page and not leads_to_file(link)
 
 
+def is_anchor(link: HtmlElement) -> bool:
+    """Return whether an ``<a>`` is, or leads to, a place of its page; scripts use a bare ``#``."""
+    href = (link.get("href") or "").strip()
+    return not href or (href[0] == "#" and len(href) > 1)
+
+
 def is_beside_page(address: str) -> bool:
     """Return whether an address leads to the folder of its page, or below it.
 

@@ -58,7 +58,7 @@ _DIGITS = r"[\d.,٫٬]"
 #: length is bounded, so that a long run of digits takes linear time.
 _NUMBER = (
     r"(?:\d{1,3}(?:[ '’]\d{3}){1,6}(?!\d)(?:[.,]\d{1,2})?|"
-    rf"\d{_DIGITS}{{0,20}}+(?: \d\d(?!\w))?)"
+    rf"\d{_DIGITS}{{0,20}}+(?:(?<![.,٫]\d\d) \d\d(?!\w))?)"
 )
 #: A dash in place of the cents.
 _DASH = r"(?:(?<=[.,])[\-–—]{1,2}|:[\-–—]{1,2})"

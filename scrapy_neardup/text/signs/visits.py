@@ -24,7 +24,7 @@ from ..normalization import normalize
 _RIGHT_BEFORE_DATES = (
     "updat* modif* edited changed revised reviewed verified checked generated printed printout "
     "accessed retrieved fetched crawled downloaded archived indexed compiled built rendered viewed "
-    "refreshed scanned snapshot synced today delivery ships shipping "
+    "refreshed scanned snapshot synced today currently delivery ships shipping "
     "bearbeit* anmeldung änderung geändert gedruckt abgerufen abruf* ausdruck heute aktuali* "
     "erstellt stand lieferung zuletzt "
     "jour imprimé consulté* aujourd livraison edición sesión acceso impreso consultado hoy entrega "
@@ -59,8 +59,14 @@ _IN_A_ROW = (
         ),
     ),
     (
-        Words(*"as current local server delivered dispatched aktuell aktuelle текущ*".split()),
-        Words(*"of time date clock by zeit uhrzeit время дата".split()),
+        Words(
+            *"as current local server delivered dispatched aktuell aktuelle aktuelles текущ* "
+            "heure fecha data hora ora sommes сейчас".split()
+        ),
+        Words(
+            *"of time date clock by zeit uhrzeit datum время дата actuelle actual actuelle "
+            "attuale atual le".split()
+        ),
     ),
 )
 #: Words before the date up to which something lasts, or is due.

@@ -54,7 +54,7 @@ def test_the_body_may_name_a_choice():
         ("<size-picker><label>{}</label></size-picker>", "ML", False),
         ("<p><label>{}</label><input type=radio name='options[Size]'></p>", "ML", False),
         # one copy without a choice; how many; a language; in what order; of another page
-        ("<p id={0}><label>{0}</label><label>X</label></p>", ("size", "form"), True),
+        ("<p id={0}><button>{0}</button><button>X</button></p>", ("size", "form"), True),
         (SELECT.replace("{}", "quantity", 1), ("2", "3"), True),
         (SELECT.replace("{}", "language", 1), ("English", "Deutsch"), True),
         (SELECT.replace("{}", "orderby", 1), ("Newest", "Oldest"), True),

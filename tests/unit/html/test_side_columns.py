@@ -17,7 +17,8 @@ LINK = "<a href=/x>Lamp</a>"
     [
         # all boxes, in whatever elements they stand
         ("<div>$5</div><div>red</div>", ["$5", "red"]),
-        ("<div><section><div>$5</div><div>red</div></section></div>", ["$5", "red"]),
+        ("<div><section><p>$5</p><p>red</p></section></div>", ["$5", "red"]),
+        ("<div><div>Colour</div><div>red</div></div>", ["Colourred"]),
         ("<ul><li>$5<li>red</ul>", ["$5red"]),
         ("<script>x</script><p>$5</p><br>", ["$5"]),
         ("$5 <b>new</b>", []),

@@ -83,3 +83,11 @@ def test_prices_are_found_wherever_a_search_of_the_whole_text_finds_them(text):
         *regex.finditer(CODED_PRICE, text, regex.VERSION1),
     ]
     assert price_places(text) == sorted({match.span() for match in whole})
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [("€12.00 17 people", "€12.00"), ("$1,299.00 30 sold", "$1,299.00"), ("€12 50", "€12 50")],
+)
+def test_a_number_behind_the_cents_is_none_of_the_price(text, price):
+    assert prices_in(text) == [price]
