@@ -24,7 +24,7 @@ def page(body: str, head: str = "<title>Ferries</title>") -> str:
 
 
 def squeezed(text: str) -> str:
-    return "".join(text.lower().split())
+    return "".join(text.lower().replace("'", "").split())
 
 
 def test_passages_are_the_sentences_outside_of_menus_and_links():
@@ -50,9 +50,14 @@ def test_a_page_of_links_has_their_texts_as_passages():
         ("<p>Boats leave daily. Dogs travel free.</p>",
          "<p>Boats leave daily.</p><p>Dogs travel free.</p>"),
         ("<p>臺灣的船票價格</p>", "<p>台湾的船票价格</p>"),
+        ("<p>L'île d'«Holm» - au nord…</p>", "<p>L’île d’“Holm” – au nord...</p>"),
+        ("<p>“Boats leave daily.” Dogs travel free.</p>",
+         "<p>Boats leave daily. Dogs, travel free</p>"),
+        ("<p>今天开往“霍尔姆岛”，船票五元。明天不开船。</p>",
+         "<p>今天开往「霍尔姆岛」,船票五元.明天不开船．</p>"),
     ],
 )  # fmt: skip
-def test_markup_case_and_form_of_characters_do_not_change_the_passages(one, other):
+def test_markup_case_punctuation_and_form_of_characters_do_not_change_the_passages(one, other):
     assert quick_text(page(one), LIMITS).passages == quick_text(page(other), LIMITS).passages
 
 
@@ -138,6 +143,11 @@ def test_inline_elements_and_wrapped_lines_do_not_end_a_passage(other):
 def test_links_in_rows_of_links_are_no_part_of_a_sentence():
     menu = "<div><a href=/a>News and views</a> | <a href=/b>Sports and games</a></div>"
     assert quick_text(page(menu + ARTICLE), LIMITS).passages == list(map(squeezed, SENTENCES))
+
+
+def test_full_stops_in_numbers_and_addresses_end_no_sentence():
+    text = "<p>Version 3.11.7 is at ferries.example. It is free.</p>"
+    assert quick_text(page(text), LIMITS).passages == ["version3117isatferriesexample", "itisfree"]
 
 
 @pytest.mark.parametrize("end", "؟۔।։።។။")
