@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..hashing.postings import Sharers
 from ..signatures.passages import Passages, passages_in
-from ..signatures.quick_sketch import Overlap, overlap
+from ..signatures.quick_sketch import Overlap, overlap, ratio_of_sizes
 from ..signatures.signature import PageSignature
 from .rule import Rule
 from .site_boilerplate import Boilerplates
@@ -37,6 +37,10 @@ MIN_CONTAINED_UNDER_OTHER_TITLES = 30 / 32
 #: estimated: of pages of which less is alike, the main texts do not resemble by what the rule asks
 #: for. The least resemblance under other titles of a site.
 MIN_OVERLAP, MIN_OVERLAP_UNDER_OTHER_TITLES = 0.5, 0.9
+#: If the longer text has much else, its sample has few of the passages that both have. So fewer
+#: suffice, in proportion to the lengths of the texts down to this ratio, if so much of the shorter
+#: one is in the longer one.
+MIN_RATIO, MIN_OVERLAP_OF_UNEQUAL = 1 / 8, 0.7
 _WHOLE = Overlap(1.0, 1.0)
 #: A page with fewer rare passages may be made of boilerplate alone.
 MIN_RARE = 4
@@ -130,7 +134,6 @@ def _may_be_copy(
     :param n_rare: number of rare passages of the page.
     """
     recorded = passages_in(other.passages)
-    most = min(n_rare, recorded.size)
     is_one_site = page.site == other.site
     if is_one_site and titles_differ(page, other, boilerplates.of(page.site)):
         # Looked at first, because it takes a fraction of the time and most pairs fail it.
@@ -139,10 +142,15 @@ def _may_be_copy(
         # Passages that are no longer rare count as well, because equal pages have all of them.
         contained = np.count_nonzero(np.isin(recorded, passages_in(page.passages)))
         return bool(contained >= MIN_CONTAINED_UNDER_OTHER_TITLES * recorded.size)
-    if shared < (MIN_SHARED_ON_ONE_SITE if is_one_site else MIN_SHARED) * most:
+    least = MIN_SHARED_ON_ONE_SITE if is_one_site else MIN_SHARED
+    if shared >= least * min(n_rare, recorded.size):
+        # Sites, and views of one page, surround a text by more or less else.
+        return _overlap(page, other).containment >= MIN_OVERLAP
+    # Comments may fill most of the longer page's sample.
+    ratio = max(MIN_RATIO, ratio_of_sizes(page.quick_sketch, other.quick_sketch))
+    if shared < least * ratio * max(n_rare, recorded.size):
         return False
-    # Sites, and views of one page, surround a text by more or less else.
-    return _overlap(page, other).containment >= MIN_OVERLAP
+    return _overlap(page, other).containment >= MIN_OVERLAP_OF_UNEQUAL
 
 
 def _overlap(page: PageSignature, other: PageSignature) -> Overlap:

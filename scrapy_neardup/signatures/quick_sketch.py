@@ -59,9 +59,22 @@ def overlap(sketch: bytes, other: bytes) -> Overlap | None:
         return None
     bins = (np.frombuffer(data, np.uint8, offset=_COUNT.size) for data in (sketch, other))
     resemblance = minhash.resemblance(*bins)
-    sizes = [_COUNT.unpack_from(data)[0] for data in (sketch, other)]
+    sizes = _sizes(sketch, other)
     shared = resemblance * sum(sizes) / (1 + resemblance)
     return Overlap(resemblance, min(1.0, shared / max(1, min(sizes))))
+
+
+def ratio_of_sizes(sketch: bytes, other: bytes) -> float:
+    """Return the size of the shorter of two texts as a part of the longer one's.
+
+    It is 1.0 if one has no sketch.
+    """
+    sizes = _sizes(sketch, other) if sketch and other else [1]
+    return min(sizes) / max(1, *sizes)
+
+
+def _sizes(*sketches: bytes) -> list[int]:
+    return [_COUNT.unpack_from(data)[0] for data in sketches]
 
 
 def _word_hashes(text: str, seed: int) -> npt.NDArray[np.uint64]:

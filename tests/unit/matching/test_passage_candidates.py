@@ -100,6 +100,24 @@ def test_their_texts_must_have_as_much_in_common_as_the_rule_needs(site, title, 
     assert shelf.candidates(other).numbers == [0] * is_found
 
 
+@pytest.mark.parametrize(
+    ("shared", "text", "is_found"),
+    [
+        (6, text_of(range(400), range(1000, 1400)), True),
+        (5, text_of(range(400), range(1000, 1400)), False),
+        (6, text_of(range(200), range(1000, 1600)), False),
+        (6, text_of(range(400)), False),
+        (6, b"", False),
+    ],
+    ids=["within", "too few", "not within", "as long", "no sketch"],
+)
+def test_a_text_within_a_longer_one_needs_fewer_common_passages(shared, text, is_found):
+    shelf = Shelf()
+    shelf.store(replace(page(range(32)), quick_sketch=text_of(range(400))))
+    longer = replace(page(range(32 - shared, 64 - shared)), quick_sketch=text)
+    assert shelf.candidates(longer).numbers == [0] * is_found
+
+
 @pytest.mark.parametrize(("shared", "is_found"), [(29, False), (30, True)])
 def test_under_another_title_of_the_site_they_must_show_nearly_the_same(shared, is_found):
     shelf = Shelf()

@@ -15,6 +15,7 @@ from scrapy_neardup.signatures.quick_sketch import (
     SIZE,
     overlap,
     quick_sketch,
+    ratio_of_sizes,
 )
 
 KEY = ShingleKey.from_secret(b"of a test, 16 bytes or more")
@@ -82,3 +83,9 @@ def test_a_short_text_has_no_sketch_and_is_compared_with_none():
     assert len(sketch) == SIZE
     assert overlap(sketch, b"") is None
     assert overlap(b"", sketch) is None
+
+
+def test_the_ratio_of_two_lengths_is_that_of_their_shingles():
+    short, long = (quick_sketch("".join(HAN[: n + 2]), KEY) for n in (100, 400))
+    assert ratio_of_sizes(short, long) == ratio_of_sizes(long, short) == 1 / 4
+    assert ratio_of_sizes(short, b"") == 1.0
