@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _INVISIBLE = [
     *("head", "script", "style", "noscript", "template", "svg", "canvas", "math", "object"),
     *("iframe", "select", "option", "button", "textarea"),
+    # Shown above the words of a sentence: how these are pronounced.
+    *("rt", "rp"),
 ]
 #: Elements that most pages of a site share.
 _FRAME = ["nav", "footer"]
@@ -38,10 +40,12 @@ _MIN_UNLINKED = 400
 #: Elements that do not end a passage.
 _INLINE = (
     "span, b, strong, em, i, font, code, u, sup, sub, mark, abbr, small, ins, q, cite, kbd, samp, "
-    "var, time, label, big, tt, acronym, dfn, bdi, bdo, wbr, s, data"
+    "var, time, label, big, tt, acronym, dfn, bdi, bdo, wbr, s, data, nobr, output, "
+    "ruby"
 )
-#: A link is part of a sentence if the text before or after it has at least so many characters.
-_MIN_TEXT = 16
+#: A link is part of a sentence if the text before or after it has a word, and no mark or number as
+#: between the links of a menu.
+_WORD = re.compile(r"[^\W\d_]{2}")
 #: On a page with more tags than this, inline elements end passages too: to unwrap nested elements
 #: takes time quadratic in their depth.
 _MAX_JOINED = 10_000
@@ -178,11 +182,13 @@ def _ids(tree: LexborHTMLParser) -> Iterator[str]:
 
 def _join_inline_text(tree: LexborHTMLParser) -> None:
     """Make one text node of a sentence with emphasised words and links."""
-    for link in tree.css("p a"):
-        link.unwrap()
     # The parser's own call for several names looks for each of them in turn.
     for element in tree.css(_INLINE):
         element.unwrap()
+    for element in tree.css("p *"):
+        # The name of a custom element has a hyphen.
+        if element.tag == "a" or "-" in (element.tag or ""):
+            element.unwrap()
     for link in tree.css("a"):
         if _is_sentence_text(link.prev) or _is_sentence_text(link.next):
             link.unwrap()
@@ -191,7 +197,7 @@ def _join_inline_text(tree: LexborHTMLParser) -> None:
 
 def _is_sentence_text(node: LexborNode | None) -> bool:
     """Return whether a node beside a link is the text of a sentence, not a mark between links."""
-    return node is not None and node.tag == "-text" and len(node.text().strip()) >= _MIN_TEXT
+    return node is not None and node.tag == "-text" and bool(_WORD.search(node.text()))
 
 
 def _main_part(tree: LexborHTMLParser) -> str:

@@ -107,8 +107,10 @@ def test_a_text_that_is_too_long_is_refused_before_it_is_normalised(monkeypatch)
         quick_text(html, PageLimits(text_chars=500))
 
 
-def test_nesting_costs_no_recursion():
-    assert quick_text(page(9_900 * "<div>" + "some words"), LIMITS).passages == ["somewords"]
+@pytest.mark.parametrize("name", ["div", "x-term"])
+def test_nesting_costs_no_recursion(name):
+    nested = f"<p>{9_900 * f'<{name}>'}some words"
+    assert quick_text(page(nested), LIMITS).passages == ["somewords"]
 
 
 @given(st.text(alphabet="<>/=\"' \nab!-&;#\0é船", max_size=80))
@@ -128,6 +130,16 @@ def test_any_text_is_read_or_refused(html):
         ARTICLE.replace(" from the", "\nfrom\tthe"),
         ARTICLE.replace("</p><p>", " "),
         ARTICLE.replace("old pier", "<mark>old</mark> <abbr>pier</abbr>"),
+        ARTICLE.replace("old pier", "<nobr>old</nobr> <output>pier</output>"),
+        ARTICLE.replace("old pier", "<x-term>old</x-term> <x-term>pier</x-term>"),
+        ARTICLE.replace("pier", "<ruby>pier<rp>(</rp><rt>peer</rt><rp>)</rp></ruby>"),
+        *(
+            ARTICLE.replace("<p>", f"<{name}>")
+            .replace("</p>", f"</{name}>")
+            .replace("Holm", "<a href=/holm>Holm</a>")
+            .replace("the old pier", "the <a href=/pier>old pier</a>")
+            for name in ("li", "div", "center")
+        ),
         *(
             ARTICLE.replace("<p>", f"<{name}>")
             .replace("</p>", f"</{name}>")
@@ -141,7 +153,7 @@ def test_inline_elements_and_wrapped_lines_do_not_end_a_passage(other):
 
 
 def test_links_in_rows_of_links_are_no_part_of_a_sentence():
-    menu = "<div><a href=/a>News and views</a> | <a href=/b>Sports and games</a></div>"
+    menu = "<div><a href=/a>News and views</a> | <a href=/b>Sports and games</a> (12)</div>"
     assert quick_text(page(menu + ARTICLE), LIMITS).passages == list(map(squeezed, SENTENCES))
 
 
