@@ -66,6 +66,8 @@ _UNNESTED = frozenset(
     "area base br col embed hr img input link meta param source track wbr html head body p li dd "
     "dt tr td th tbody thead tfoot colgroup caption option optgroup rt rp".split()
 )
+#: React writes this between the parts of a sentence.
+_EMPTY_COMMENT = "<!-- -->"
 #: Character references that are shorter in UTF-8 than their characters. The parser replaces
 #: references in place and would write beyond its buffer, so these are replaced before.
 _LONGER = {
@@ -105,7 +107,7 @@ def quick_text(html: str, limits: PageLimits) -> QuickText:
     """
     from selectolax.lexbor import LexborHTMLParser
 
-    html = repaired(html)
+    html = repaired(html).replace(_EMPTY_COMMENT, "")
     limits.check_markup(html)
     if _may_take_long(html, limits):
         return QuickText("", [], "", needs_reading=True)

@@ -17,7 +17,7 @@ import xxhash
 #: Number of passages in a sample.
 SAMPLE_SIZE = 64
 #: Version of the samples, for the recipe.
-VERSION = "passages-4"
+VERSION = "passages-5"
 
 Passages = npt.NDArray[np.uint64]
 

@@ -127,7 +127,7 @@ def test_a_later_run_reads_the_pages_of_an_earlier_one(tmp_path, are_bodies_lost
     assert refused.stats["finish_reason"] == "neardup_store"
     [error] = refused.logged("ERROR")
     assert (
-        "made with extraction lazy (passages-4, quick-sketch-1), but is used with extraction full"
+        "made with extraction lazy (passages-5, quick-sketch-1), but is used with extraction full"
         in error
     )
 
@@ -324,7 +324,7 @@ def test_commands_read_a_store_with_unread_pages(tmp_path):
     assert done.returncode == 0, done.stderr
     done = neardup("scan", tmp_path, "--store", store, "-o", tmp_path / "scan.jsonl")
     assert (
-        "made with extraction lazy (passages-4, quick-sketch-1), but is used with extraction full"
+        "made with extraction lazy (passages-5, quick-sketch-1), but is used with extraction full"
         in done.stderr
     )
 

@@ -130,6 +130,7 @@ def test_any_text_is_read_or_refused(html):
         ARTICLE.replace(" from the", "\nfrom\tthe"),
         ARTICLE.replace("</p><p>", " "),
         ARTICLE.replace("old pier", "<mark>old</mark> <abbr>pier</abbr>"),
+        ARTICLE.replace("old pier", "<!-- -->old<!-- --> pier"),
         ARTICLE.replace("old pier", "<nobr>old</nobr> <output>pier</output>"),
         ARTICLE.replace("old pier", "<x-term>old</x-term> <x-term>pier</x-term>"),
         ARTICLE.replace("pier", "<ruby>pier<rp>(</rp><rt>peer</rt><rp>)</rp></ruby>"),
