@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from statistics import median
+from types import ModuleType
 
 import numpy as np
 
 from scrapy_neardup import Rule
 from scrapy_neardup.hashing.minhash import resemblance
 from scrapy_neardup.hashing.simhash_index import MAX_DISTANCE
+from scrapy_neardup.matching import own_texts
 from scrapy_neardup.matching import rule as judgement
 from scrapy_neardup.matching import site_boilerplate as frame
 from scrapy_neardup.matching.site_boilerplate import Boilerplates
@@ -63,9 +65,15 @@ _HEAD = (
 Choice = tuple[float, ...]
 
 
+def _module_of(name: str) -> ModuleType:
+    """Return the module that has a constant of the grid."""
+    if name == "SHARE":
+        return frame
+    return own_texts if name in ("MIN_OWN_SIMILARITY", "MIN_OWN_SHARE") else judgement
+
+
 def _default(name: str) -> float:
-    owner = Rule if name in _OF_RULE else frame if name == "SHARE" else judgement
-    return float(getattr(owner, name))
+    return float(getattr(Rule if name in _OF_RULE else _module_of(name), name))
 
 
 DEFAULTS: Choice = tuple(_default(name) for name in GRID)
@@ -76,7 +84,7 @@ def constants(choice: Choice) -> Iterator[Rule]:
     """The rule with other thresholds and constants, for as long as the block lasts."""
     values = dict(zip(GRID, choice, strict=True))
     rule = Rule(int(values.pop("max_distance")), values.pop("min_similarity"))
-    owners = {name: frame if name == "SHARE" else judgement for name in values}
+    owners = {name: _module_of(name) for name in values}
     before = {name: getattr(owner, name) for name, owner in owners.items()}
     try:
         for name, owner in owners.items():

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy_neardup import UnreadablePage
 from scrapy_neardup.matching import passage_candidates
 from scrapy_neardup.matching.rule import Rule
-from scrapy_neardup.matching.unread_texts import texts_to_read
 from scrapy_neardup.signatures.signature import PageSignature
 from scrapy_neardup.signatures.signer import Signer
 from scrapy_neardup.stores import MemoryStore
@@ -79,7 +77,7 @@ def _signed(page: Page) -> Signed | None:
     read = page.url, page.body, page.content_type
     try:
         [quick] = signer.sign(signer.quick_page(*read))
-        return Signed(quick, signer.sign_html(*read).with_quick_parts_of(quick))
+        return Signed(quick, signer.sign_html(*read))
     except UnreadablePage:
         return None
 
@@ -94,18 +92,15 @@ def _crawl(pages: Sequence[Signed | None], order: Sequence[int], *, is_lazy: boo
         page = pages[place]
         if page is None or not page.full.n_features:
             continue
-        signature = page.quick if is_lazy else replace(page.full, passages=b"")
+        signature = page.quick if is_lazy else page.full
         claim = store.claim(signature, rule)
-        while True:
-            unread = claim.unread or texts_to_read(signature, claim.verdict, store.boilerplates)
-            if not (claim.must_read or unread):
-                break
-            for key in unread:
+        while claim.must_read or claim.unread:
+            for key in claim.unread:
                 original = pages[places[key]]
                 assert original is not None
                 store.complete(key, original.full)
                 read.add(places[key])
-            signature = page.full
+            signature = page.full.with_quick_parts_of(page.quick)
             claim = store.claim(signature, rule)
         if signature.is_read:
             read.add(place)

@@ -141,15 +141,17 @@ class _Pairs:
         method = judge.detector.signer.method
         looks_up = self._remembered and judge.is_lazy
         records = chain.from_iterable(map(_quickly_first, pages)) if looks_up else None
+        quick_sketch = b""
         for record, outcome in judge.results(sign_record, pages, "read", records):
             if record.quick:
-                self._note_unread(outcome, judge.detector.rule)
+                quick_sketch = self._note_unread(outcome, judge.detector.rule)
                 continue
             if isinstance(outcome, PageSignature) and outcome.n_features:
                 self._ids[record.url] = record.id
                 if record.id == record.url:
                     del self._ids[record.url]
-                self._store.add(outcome)
+                sketch = quick_sketch if record.kind == "html" else b""
+                self._store.add(replace(outcome, quick_sketch=sketch))
                 if method is not None and not has_enough(outcome, method, judge.detector.rule):
                     self._undecided[Reason.FEW_FEATURES] += 1
                 if not self._signed:
@@ -164,10 +166,15 @@ class _Pairs:
             if self._keep:
                 self._aside.append((self._signed, {"id": record.id, "url": record.url}))
 
-    def _note_unread(self, outcome: PageSignature | Failure, rule: Rule) -> None:
-        """Note the stored pages that may resemble a page, but were read quickly only."""
-        if isinstance(outcome, PageSignature):
-            self._unread |= self._store.unread_candidates(outcome, rule)
+    def _note_unread(self, outcome: PageSignature | Failure, rule: Rule) -> bytes:
+        """Note the stored pages that may resemble a page, but were read quickly only.
+
+        Return the sketch of the page's text, to compare it with those of the other stored pages.
+        """
+        if not isinstance(outcome, PageSignature):
+            return b""
+        self._unread |= self._store.unread_candidates(outcome, rule)
+        return outcome.quick_sketch
 
     def complete_stored(self, judge: Judge) -> None:
         """Read in full the stored pages that signed ones may resemble, if they were not yet."""

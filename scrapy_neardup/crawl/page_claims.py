@@ -6,7 +6,7 @@ may have its content, the page and they are read in full, and it is claimed agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,6 @@ from scrapy.utils.datatypes import LocalCache
 
 from .._util.urls import page_key
 from ..matching.rule import Rule
-from ..matching.unread_texts import texts_to_read
 from ..matching.verdict import Verdict
 from ..reasons import Reason
 from ..signatures.passages import passages_in
@@ -176,12 +175,11 @@ class PageClaims:
     ) -> tuple[PageSignature, Claim] | Failure:
         claim = await self._client.claim(signature, rule)
         for _ in range(_MAX_ROUNDS):
-            unread = claim.unread or await self._texts_to_read(signature, claim.verdict)
-            if not (claim.must_read or unread):
+            if not (claim.must_read or claim.unread):
                 return claim.unchanged or signature, claim
             if record is not None and not signature.is_read:
                 self._signing.begin(replace(record, quick=False))
-            for key in unread:
+            for key in claim.unread:
                 await self._complete(key)
             if not signature.is_read:
                 result = await self._in_full(signature, record)
@@ -190,13 +188,6 @@ class PageClaims:
                 signature = result.with_quick_parts_of(signature)
             claim = await self._client.claim(signature, rule)
         return Failure(Reason.WAITED, "pages that it may be a copy of cannot be read in full")
-
-    async def _texts_to_read(self, page: PageSignature, verdict: Verdict) -> Sequence[str]:
-        """Return keys of pages to read before a page that was read in full is a duplicate."""
-        if not verdict.is_duplicate:
-            return ()
-        boilerplates = self._client.store.boilerplates
-        return await self._client.advise(partial(texts_to_read, page, verdict, boilerplates)) or ()
 
     async def _in_full(
         self, signature: PageSignature, record: Record | None

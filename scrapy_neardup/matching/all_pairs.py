@@ -43,7 +43,11 @@ class Pair(NamedTuple):
 
 
 def matching_pairs(
-    numbers: _Numbers, fingerprints: npt.NDArray[np.uint64], source: SignatureSource, rule: Rule
+    numbers: _Numbers,
+    fingerprints: npt.NDArray[np.uint64],
+    source: SignatureSource,
+    rule: Rule,
+    known: _Numbers,
 ) -> Iterator[Pair]:
     """Yield once each pair within the rule's distance that the rule accepts.
 
@@ -51,14 +55,16 @@ def matching_pairs(
     larger distance than the rule's, the pair is not found, although the rule would accept it.
 
     The order of the pairs depends on the pages alone. A site's boilerplate is learned from its
-    newest :data:`~scrapy_neardup.matching.site_boilerplate.MAX_ENTRIES` pages.
+    newest :data:`~scrapy_neardup.matching.site_boilerplate.MAX_ENTRIES` known pages.
 
     :param numbers: numbers of the pages, shape ``(n,)``, ascending.
     :param fingerprints: fingerprints of the pages, shape ``(n,)``.
-    :param source: holds all of the pages, and does not change during the iteration.
+    :param source: holds all known pages, and does not change during the iteration.
+    :param known: numbers of these pages and of those that were read quickly only, which are not
+        compared, but teach what recurs on their sites; shape ``(m,)``, ascending.
     """
     page = lru_cache(_CACHED_PAGES)(source.page)
-    boilerplates = Boilerplates(_PagesBySite(numbers, source).teach)
+    boilerplates = Boilerplates(_PagesBySite(known, source).teach)
     for batch in near_pairs(fingerprints, rule.max_distance):
         for first, second in _promising(numbers, batch, source, rule):
             for pair in zip(first.tolist(), second.tolist(), strict=True):

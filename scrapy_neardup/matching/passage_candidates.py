@@ -94,14 +94,14 @@ def passage_candidates(
     rare = np.flatnonzero(is_rare)[:MAX_RECORDED]
     recorded = passages[rare]
     if rare.size < MIN_RARE:
-        numbers = _ranked(sharers.numbers)[0][:_MAX_CANDIDATES_OF_FEW].tolist()
+        numbers = ranked(sharers.numbers)[0][:_MAX_CANDIDATES_OF_FEW].tolist()
         return PassageCandidates(numbers, recorded, suffice=False)
     is_recorded = np.zeros(passages.size, bool)
     is_recorded[rare] = True
     of_recorded = sharers.numbers[is_recorded[sharers.places]]
     if not of_recorded.size:
         return PassageCandidates([], recorded, rule.min_similarity >= MIN_SIMILARITY)
-    most, counts = (part[:_MAX_CANDIDATES].tolist() for part in _ranked(of_recorded))
+    most, counts = (part[:_MAX_CANDIDATES].tolist() for part in ranked(of_recorded))
     numbers = []
     for number, shared, other in zip(most, counts, stored.pages(most), strict=True):
         if other is None or (rule.scope == "site" and page.site != other.site):
@@ -112,7 +112,7 @@ def passage_candidates(
     return PassageCandidates(numbers, recorded, rule.min_similarity >= MIN_SIMILARITY)
 
 
-def _ranked(
+def ranked(
     numbers: npt.NDArray[np.intp],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the pages and how often each occurs: the most frequent first, then the oldest."""

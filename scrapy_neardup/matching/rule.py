@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
-
-import numpy as np
 
 from .._util.urls import is_dated_list
 from .._util.validation import require_number
@@ -15,8 +13,10 @@ from ..hashing.simhash import hamming_distance
 from ..hashing.simhash_index import MAX_DISTANCE
 from ..reasons import Reason
 from ..signatures.facts import fields_differ, states_more
+from ..signatures.quick_sketch import bins_of
 from ..signatures.signature import PageSignature
 from ..text.titles import Title, name_other_versions, title_words
+from .own_texts import is_all_boilerplate, only_boilerplate_alike
 from .site_boilerplate import Boilerplates, SiteBoilerplate
 from .title_rules import headings_name_others, own_titles, titles_differ
 from .value_rules import SAME_VALUES_LENIENCY, values_agree, values_differ
@@ -39,10 +39,6 @@ MIN_SHARED_WORDS = 2
 #: On one site, when the titles differ: how much the smaller page must show, as a part of what the
 #: larger one shows.
 MIN_SIZE_RATIO = 1 / 3
-#: On one site: least resemblance of two texts without the site's boilerplate.
-MIN_OWN_SIMILARITY = 0.5
-#: A thin text is boilerplate when less than this part of it is the page's own.
-MIN_OWN_SHARE = 0.1
 #: On one site, texts with fewer distinct tokens than this must resemble by more if their titles are
 #: equal: pages of a reference may have one title and differ in a line.
 SMALL_FEATURES = 200
@@ -244,23 +240,23 @@ def is_thin(page: PageSignature) -> bool:
 
 
 def learn(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
-    """Learn the site's boilerplate from one of its pages; its title only, if it was not read."""
-    if not page.is_read:
-        boilerplate.learn(page.title, None)
-        boilerplate.note_unread(page.key)
-        return
-    _learn_text(boilerplate, page, page.title)
+    """Learn the site's boilerplate from one of its pages, as far as it was read."""
+    _learn(boilerplate, page, page.title)
 
 
 def learn_text(boilerplate: SiteBoilerplate, page: PageSignature) -> None:
-    """Learn from the text of a page whose title was learned before it was read in full."""
-    _learn_text(boilerplate, page, None)
+    """Learn from the text of a page that was learned before it was read in full."""
+    _learn(boilerplate, replace(page, quick_sketch=b""), None)
 
 
-def _learn_text(boilerplate: SiteBoilerplate, page: PageSignature, title: Title | None) -> None:
-    """Learn from the text of a page, and its title unless that was learned before."""
-    boilerplate.learn(title, page.sketch_values)
-    if is_thin(page):
+def _learn(boilerplate: SiteBoilerplate, page: PageSignature, title: Title | None) -> None:
+    """Learn from a page, and from its title unless that was learned before."""
+    boilerplate.learn(
+        title,
+        page.sketch_values if page.is_read else None,
+        bins_of(page.quick_sketch) if page.quick_sketch else None,
+    )
+    if page.is_read and is_thin(page):
         boilerplate.learn_thin(page.title, page.text_digest)
 
 
@@ -283,9 +279,9 @@ def _objection_on_one_site(
         return Reason.SIZE_DIFFERS
     if is_thin(page) or is_thin(other):
         untitled = not same_title and not (core and other_core)
-        if untitled or any(_is_all_boilerplate(p, boilerplate) for p in (page, other)):
+        if untitled or any(is_all_boilerplate(p, boilerplate) for p in (page, other)):
             return Reason.THIN_TEXT
-    if _own_resemblance(page, other, boilerplate) < MIN_OWN_SIMILARITY:
+    if only_boilerplate_alike(page, other, boilerplate):
         return Reason.ONLY_BOILERPLATE_ALIKE
     return None
 
@@ -307,31 +303,6 @@ def _states_more(page: PageSignature, other: PageSignature, match: Match) -> boo
         return False
     each_states_more = states_more(page, other) and states_more(other, page)
     return each_states_more or fields_differ(page, other, same_title=False)
-
-
-def _is_all_boilerplate(page: PageSignature, boilerplate: SiteBoilerplate) -> bool:
-    """Return whether nearly all of the page's text is boilerplate of its site."""
-    own = boilerplate.texts.own(page.sketch_values)
-    return bool(np.count_nonzero(own) < MIN_OWN_SHARE * np.count_nonzero(page.sketch_values))
-
-
-def _own_resemblance(
-    page: PageSignature, other: PageSignature, boilerplate: SiteBoilerplate
-) -> float:
-    """Return the resemblance of the texts without shared boilerplate; 1.0 when nothing is left.
-
-    Bins that differ always count, even if both values are boilerplate: what a site teaches can
-    remove similarities of two pages, but never differences.
-    """
-    if page.text_digest == other.text_digest:
-        return 1.0
-    texts = [p.sketch_values for p in (page, other)]
-    own = [boilerplate.texts.own(text) for text in texts]
-    counts = own[0] | own[1] | (texts[0] != texts[1])
-    if not counts.any():
-        return 1.0
-    # Bins that are empty on both sides do not count.
-    return resemblance(*(text * counts for text in texts))
 
 
 def _size_ratio(page: PageSignature, other: PageSignature) -> float:

@@ -23,6 +23,7 @@ import xxhash
 
 from .._util.encoding import utf8
 from ..hashing.minhash import SKETCH_BINS, Sketch
+from ..signatures.quick_sketch import BINS as QUICK_BINS
 from ..text.titles import Segment, Title, title_words
 
 #: What at least this part of a site's pages have, and at least this many pages, is boilerplate.
@@ -40,8 +41,6 @@ MAX_SITES = 4096
 #: Pages of a site are learned in batches of this size at most. A batch takes less time than its
 #: pages one by one, and is not learned at all if nobody asks about the site.
 _BATCH = 16
-#: Pages of a site that are remembered to be read if its texts are asked for.
-_MAX_UNREAD = 16
 
 
 class TitleBoilerplate:
@@ -122,13 +121,14 @@ class TextBoilerplate:
     Each bin counts a few values; a new value replaces the rarest and starts at one. A shingle that
     most pages have is the minimum of its bin on many of them, so its value stays.
 
+    :param n_bins: bins of a sketch.
     :ivar count: how many texts were counted, roughly.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, n_bins: int = SKETCH_BINS) -> None:
         self.count = 0
-        self._values = np.zeros((_SLOTS, SKETCH_BINS), np.uint8)
-        self._counts = np.zeros((_SLOTS, SKETCH_BINS), np.uint16)
+        self._values = np.zeros((_SLOTS, n_bins), np.uint8)
+        self._counts = np.zeros((_SLOTS, n_bins), np.uint16)
 
     def learn(self, sketch: Sketch) -> None:
         """Count the values of a page's filled bins."""
@@ -145,7 +145,7 @@ class TextBoilerplate:
         self._counts[rarest, new] = 1
 
     def own(self, sketch: Sketch) -> npt.NDArray[np.bool_]:
-        """Return which bins are filled and not boilerplate; shape ``(SKETCH_BINS,)``."""
+        """Return which bins are filled and not boilerplate; shape ``(n_bins,)``."""
         many = max(LEAST, SHARE * self.count)
         boilerplate: npt.NDArray[np.bool_] = (self._values == sketch) & (self._counts >= many)
         own: npt.NDArray[np.bool_] = (sketch != 0) & ~boilerplate.any(axis=0)
@@ -158,36 +158,26 @@ class SiteBoilerplate:
     def __init__(self) -> None:
         self._titles = TitleBoilerplate()
         self._texts = TextBoilerplate()
+        self._quick_texts = TextBoilerplate(QUICK_BINS)
         self._thin_texts: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
-        #: Keys of the last pages that were learned without their texts.
-        self._unread: OrderedDict[str, None] = OrderedDict()
-        self._waiting: list[tuple[Title | None, Sketch | None]] = []
+        self._waiting: list[tuple[Title | None, Sketch | None, Sketch | None]] = []
         # Several threads may read at once; the first of them learns the waiting pages.
         self._lock = Lock()
 
-    def learn(self, title: Title | None, sketch: Sketch | None) -> None:
-        """Learn from a page, at the latest when :attr:`titles` or :attr:`texts` is next read.
+    def learn(
+        self, title: Title | None, sketch: Sketch | None, quick_sketch: Sketch | None = None
+    ) -> None:
+        """Learn from a page, at the latest when what it teaches is next read.
 
         :param title: ``None`` if it was learned before the text was known.
         :param sketch: ``None`` if the text is not known.
+        :param quick_sketch: sketch of the text that was read quickly, shape ``(BINS,)`` of
+            ``signatures/quick_sketch.py``; ``None`` if there is none, or it was learned before.
         """
         with self._lock:
-            self._waiting.append((title, sketch))
+            self._waiting.append((title, sketch, quick_sketch))
             if len(self._waiting) == _BATCH:
                 self._learn_waiting()
-
-    def note_unread(self, key: str) -> None:
-        """Note a page whose text is not known, by its key."""
-        with self._lock:
-            self._unread[key] = None
-            if len(self._unread) > _MAX_UNREAD:
-                self._unread.popitem(last=False)
-
-    def take_unread(self, most: int) -> list[str]:
-        """Return keys of pages whose texts are not known, once; at most so many, the last ones."""
-        with self._lock:
-            count = min(max(0, most), len(self._unread))
-            return [self._unread.popitem()[0] for _ in range(count)]
 
     @property
     def titles(self) -> TitleBoilerplate:
@@ -198,17 +188,27 @@ class SiteBoilerplate:
 
     @property
     def texts(self) -> TextBoilerplate:
-        """The boilerplate of the site's texts."""
+        """The boilerplate of the site's texts that were read in full."""
         with self._lock:
             self._learn_waiting()
         return self._texts
 
+    @property
+    def quick_texts(self) -> TextBoilerplate:
+        """The boilerplate of the site's texts as they were read quickly."""
+        with self._lock:
+            self._learn_waiting()
+        return self._quick_texts
+
     def _learn_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for title, sketch in waiting:
-            is_new = title is None or self._titles.learn(title)
-            if is_new and sketch is not None:
+        for title, sketch, quick_sketch in waiting:
+            if title is not None and not self._titles.learn(title):
+                continue
+            if sketch is not None:
                 self._texts.learn(sketch)
+            if quick_sketch is not None:
+                self._quick_texts.learn(quick_sketch)
 
     def learn_thin(self, title: Title, text_digest: bytes) -> None:
         """Count a title under which a thin text occurs."""

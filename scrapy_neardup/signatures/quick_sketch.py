@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..hashing import minhash
-from ..hashing.minhash import ShingleKey, shingle_hashes, sketches_of
+from ..hashing.minhash import ShingleKey, Sketch, shingle_hashes, sketches_of
 from ..text.characters import NO_WORD, SPACED, code_points, scripts_of
 
 #: Words in a shingle; a character of a script without spaces is a word.
@@ -53,13 +53,31 @@ def quick_sketch(text: str, key: ShingleKey) -> bytes:
     return _COUNT.pack(n_distinct) + sketches_of([hashes], BINS).tobytes()
 
 
-def overlap(sketch: bytes, other: bytes) -> Overlap | None:
-    """Compare two texts by their sketches; ``None`` if one has none."""
+def bins_of(sketch: bytes) -> Sketch:
+    """Return the bins of a sketch, shape ``(BINS,)``; 0 marks an empty one."""
+    return np.frombuffer(sketch, np.uint8, offset=_COUNT.size)
+
+
+def overlap(
+    sketch: bytes, other: bytes, counts: npt.NDArray[np.bool_] | None = None
+) -> Overlap | None:
+    """Compare two texts by their sketches; ``None`` if one has none.
+
+    :param counts: the bins to compare, shape ``(BINS,)``; ``None`` for all. Shingles are spread
+        over the bins evenly, so a part of the bins stands for the shingles of a part of the text.
+    """
     if not (sketch and other):
         return None
-    bins = (np.frombuffer(data, np.uint8, offset=_COUNT.size) for data in (sketch, other))
+    bins = [bins_of(sketch), bins_of(other)]
+    sizes: list[float] = _sizes(sketch, other)
+    if counts is not None:
+        compared = [each * counts for each in bins]
+        sizes = [
+            size * np.count_nonzero(left) / np.count_nonzero(each)
+            for size, left, each in zip(sizes, compared, bins, strict=True)
+        ]
+        bins = compared
     resemblance = minhash.resemblance(*bins)
-    sizes = _sizes(sketch, other)
     shared = resemblance * sum(sizes) / (1 + resemblance)
     return Overlap(resemblance, min(1.0, shared / max(1, min(sizes))))
 
@@ -73,7 +91,8 @@ def ratio_of_sizes(sketch: bytes, other: bytes) -> float:
     return min(sizes) / max(1, *sizes)
 
 
-def _sizes(*sketches: bytes) -> list[int]:
+def _sizes(*sketches: bytes) -> list[float]:
+    """Return the numbers of distinct shingles."""
     return [_COUNT.unpack_from(data)[0] for data in sketches]
 
 

@@ -39,8 +39,9 @@ class Claim:
         before.
     :ivar must_read: whether the page itself, which was read quickly, has to be read in full and
         claimed again. The verdict then means nothing.
-    :ivar unread: keys of pages that may have its content and were read quickly; they have to be
-        read in full and completed before it is claimed again.
+    :ivar unread: keys of pages that were read quickly, and may have its content or show what recurs
+        on its site; they have to be read in full and completed before it is claimed again. The
+        verdict then means nothing.
     :ivar unchanged: the stored signature of this page, if its body is still the same: it takes the
         place of the page's own.
     :ivar outcome: completed when the blocking page is committed or released; ``None`` if another

@@ -101,31 +101,14 @@ class InProcessStore(HintMethods):
 
     def claim(self, signature: PageSignature, rule: Rule) -> Claim:
         with self._lock:
-            self._require_open(signature)
-            if (reserved := self._index.reserved(signature.key)) is not None:
-                return _blocked_by(reserved, revisit(signature, reserved.page))
-            known = self._index.committed(signature.key)
-            if known is not None and self._index.has_expired(known[0]):
-                known = None
-            unchanged = None if known is None else unchanged_since(known[1], signature)
-            if unchanged is not None:
-                signature = unchanged
-            elif signature.passages:
-                recorded = self._passages_or_claim(signature, rule, known)
-                if isinstance(recorded, Claim):
-                    return recorded
-                signature = replace(signature, passages=recorded.tobytes())
-            if unchanged is None:
-                # Of a page that has not changed, everything was learned when it was stored.
-                learn(self.boilerplates.of(signature.site), signature)
-            claim = self._judged_beside(known, signature, rule)
-            return claim if unchanged is None else replace(claim, unchanged=unchanged)
+            claim = self._claim(signature, rule)
+            unread = () if claim.is_blocked else self._index.unread_texts(signature, claim.verdict)
+            return Claim(waited(signature), unread=unread) if unread else claim
 
     def unread_candidates(self, signature: PageSignature, rule: Rule) -> set[str]:
         """Return keys of pages that may have a page's content, but were read quickly only."""
         with self._lock:
-            alike = self._index.alike(signature, rule)
-            pages = map(self._index.table.page, alike.numbers)
+            pages = map(self._index.table.page, self._index.alike(signature, rule).numbers)
             return {page.key for page in pages if page.can_still_be_read}
 
     def complete(self, key: str, signature: PageSignature | None) -> None:
@@ -200,10 +183,8 @@ class InProcessStore(HintMethods):
 
     def find(self, key: str) -> Entry | None:
         with self._lock:
-            known = self._index.committed(key)
-            if known is None or self._index.has_expired(known[0]):
-                return None
-            return self._index.table.entry(*known)
+            known = self._index.unexpired(key)
+            return None if known is None else self._index.table.entry(*known)
 
     def note_unstored(self, signature: PageSignature) -> None:
         """Keep the signature of a page that was not stored.
@@ -261,9 +242,10 @@ class InProcessStore(HintMethods):
             near = self._index.near_by_method
             return pairs_by(method, self.numbers().tolist(), near, self._index.table, rule)
         with self._lock:
+            known = self.numbers()
             numbers, fingerprints = self._index.all()
-            alive = self._index.are_alive(numbers)
-        return matching_pairs(numbers[alive], fingerprints[alive], self._index.table, rule)
+            read = self._index.are_alive(numbers)
+        return matching_pairs(numbers[read], fingerprints[read], self._index.table, rule, known)
 
     def matches(self, signature: PageSignature, rule: Rule) -> list[tuple[PageSignature, Match]]:
         """Return all stored pages that a page is a near-duplicate of, most similar first.
@@ -336,6 +318,25 @@ class InProcessStore(HintMethods):
         if self.users.is_closed:
             raise StoreError(self.name, "it has been closed")
         self.adopt(signature.recipe, {})
+
+    def _claim(self, signature: PageSignature, rule: Rule) -> Claim:
+        self._require_open(signature)
+        if (reserved := self._index.reserved(signature.key)) is not None:
+            return _blocked_by(reserved, revisit(signature, reserved.page))
+        known = self._index.unexpired(signature.key)
+        unchanged = None if known is None else unchanged_since(known[1], signature)
+        if unchanged is not None:
+            signature = unchanged
+        elif signature.passages:
+            recorded = self._passages_or_claim(signature, rule, known)
+            if isinstance(recorded, Claim):
+                return recorded
+            signature = replace(signature, passages=recorded.tobytes())
+        if unchanged is None:
+            # Of a page that has not changed, everything was learned when it was stored.
+            learn(self.boilerplates.of(signature.site), signature)
+        claim = self._judged_beside(known, signature, rule)
+        return claim if unchanged is None else replace(claim, unchanged=unchanged)
 
     def _passages_or_claim(
         self, signature: PageSignature, rule: Rule, known: tuple[int, PageSignature] | None

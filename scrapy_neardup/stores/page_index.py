@@ -18,6 +18,7 @@ from ..matching.candidates import site_digest
 from ..matching.passage_candidates import PassageCandidates, passage_candidates
 from ..matching.rule import Rule, learn
 from ..matching.site_boilerplate import MAX_ENTRIES, Boilerplates, SiteBoilerplate
+from ..matching.unread_texts import unread_texts
 from ..matching.verdict import Verdict, revisit_of_copy
 from ..methods import Method, MethodIndex, MethodMatch
 from ..methods.base import guarded
@@ -87,6 +88,11 @@ class PageIndex:
             if len(self._recent) > _RECENT:
                 del self._recent[next(iter(self._recent))]
         return found
+
+    def unexpired(self, key: str) -> tuple[int, PageSignature] | None:
+        """Return what :meth:`committed` returns, unless the page has expired."""
+        known = self.committed(key)
+        return None if known is None or self.has_expired(known[0]) else known
 
     def note_unstored(self, page: PageSignature) -> None:
         """Keep the signature of a page that was not stored, if later runs can find it."""
@@ -169,6 +175,13 @@ class PageIndex:
             return found
         numbers = np.array(found.numbers, np.intp)
         return found._replace(numbers=numbers[self.are_alive(numbers)].tolist())
+
+    def unread_texts(self, signature: PageSignature, verdict: Verdict) -> tuple[str, ...]:
+        """Return the keys of the pages to read in full before this verdict is final."""
+        numbers = unread_texts(signature, verdict, self._passages, self.table)
+        found = zip(numbers, self.table.pages(numbers), strict=True)
+        # If another version of a page is reserved, that one would be read.
+        return tuple(page.key for n, page in found if self.versions(page.key)[0][0] == n)
 
     def numbers(self) -> npt.NDArray[np.intp]:
         """Return the numbers of all committed pages, ascending."""

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support import warm
 from tests.support.json_lines import lines
+from tests.support.offers import COPY, FIRST, OFFERS, SECOND
 from tests.support.texts import article
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +72,22 @@ def test_copies_of_its_pages_are_found_and_it_stays_as_it_is(store, copies, tmp_
     assert {name: changed[name] for name in before if not name.endswith("-shm")} == {
         name: data for name, data in before.items() if not name.endswith("-shm")
     }
+
+
+@pytest.mark.parametrize("command", ["scan", "pairs"])
+def test_what_recurs_on_a_site_makes_no_duplicates(tmp_path, command):
+    for name, pages in (("old", OFFERS.items()), ("new", [SECOND, COPY])):
+        records = [json.dumps({"url": url, "html": html}) for url, html in pages]
+        (tmp_path / name).write_text("\n".join(records), encoding="utf-8")
+    address, out = f"sqlite:///{tmp_path}/seen.sqlite", tmp_path / "out"
+    neardup("store", "import", address, tmp_path / "old", "--namespace", "n", *LAZY)
+    options = LAZY if command == "scan" else ()
+    neardup(command, tmp_path / "new", "-o", out, "--store", tmp_path / "seen.sqlite", *options)
+    found = lines(out)
+    if command == "scan":
+        assert [line["duplicate_of"] for line in found] == [None, FIRST]
+    else:
+        assert [{pair["url_a"], pair["url_b"]} for pair in found] == [{FIRST, COPY[0]}]
 
 
 @pytest.mark.parametrize("command", ["scan", "pairs"])

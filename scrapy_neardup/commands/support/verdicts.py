@@ -11,7 +11,6 @@ from time import perf_counter
 
 from ..._util.wording import quantity
 from ...detector import NearDupDetector
-from ...matching.unread_texts import texts_to_read
 from ...matching.verdict import Verdict
 from ...signatures.signature import PageSignature
 from ...sources.compression import packed_body
@@ -54,14 +53,9 @@ class LazyReader:
         """
         record = replace(record, quick=False)
         claim = self._detector.claim(signature)
-        while True:
-            boilerplates = self._detector.store.boilerplates
-            texts = texts_to_read(signature, claim.verdict, boilerplates)
-            if not (claim.must_read or claim.unread or texts):
-                break
+        while claim.must_read or claim.unread:
             own = None if signature.is_read else self._workers.submit(record)
             self._n_gone += self.complete(claim.unread)
-            self.complete(texts)
             if own is not None:
                 result = own.result()
                 if isinstance(result, Failure):

@@ -18,6 +18,7 @@ from ...matching.passage_candidates import passage_candidates
 from ...matching.rule import Rule, learn
 from ...matching.site_boilerplate import Boilerplates
 from ...matching.stored_items import NO_ITEMS, OWN_ITEMS
+from ...matching.unread_texts import unread_texts
 from ...matching.verdict import Verdict, revisit, revisit_of_links, waited
 from ...reasons import Reason
 from ...signatures.signature import PageSignature
@@ -145,6 +146,13 @@ class PageJudge:
         fingerprint = page.fingerprint if page.is_read else None
         sampled = bucket_fields(page.passages)
         lookup = self.pages.look(fingerprint, self.rule.max_distance, self.key, sampled)
+        found = self._judge_by(lookup)
+        if found.answer is None and not found.blocker and found.verdict.is_duplicate:
+            return self._unless_unread(found, lookup)
+        return found
+
+    def _judge_by(self, lookup: Lookup) -> Judgement:
+        page = self.signature
         if lookup.reserved:
             before = self._page(self._stored(lookup.reserved))
             return Judgement(revisit(page, before or page), lookup, lookup.reserved)
@@ -205,6 +213,21 @@ class PageJudge:
             return Judgement(verdict, lookup, answer=answer)
         new = Verdict("new", page.url, Reason.NO_MATCH)
         return Judgement(new, lookup, passages=alike.recorded.tobytes())
+
+    def _unless_unread(self, found: Judgement, lookup: Lookup) -> Judgement:
+        """Return a judgement, unless other pages have to be read in full before it is final."""
+        sharing = SharingPages(self.pages, self.signature.recipe)
+        sharers = FoundSharers(lookup.buckets)
+        numbers = unread_texts(self.signature, found.verdict, sharers, sharing)
+        unread = self._present(sharing.found(numbers), lookup)
+        if not unread:
+            return found
+        verdict = waited(self.signature)
+        if self._must_wait_for_body(unread):
+            answer = Claim(verdict, is_blocked=True)
+        else:
+            answer = Claim(verdict, unread=tuple(other.page.key for other in unread))
+        return Judgement(verdict, lookup, answer=answer)
 
     def _present(self, sharing: Iterable[SharingPage], lookup: Lookup) -> list[SharingPage]:
         """Return those of these pages that count.
