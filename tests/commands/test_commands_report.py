@@ -39,7 +39,7 @@ def verdicts(pages):
     return path
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"", mtime=0)])
 def test_an_empty_file_of_verdicts_is_named(tmp_path, verdicts, content):
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(content)
