@@ -89,7 +89,7 @@ def page_facts(body: HtmlElement, heading: HtmlElement | None, title: str, text:
     stated = [prices(content)]
     if heading is not None:
         stated += [_name(heading, title), _declaration(content, heading)]
-        stated.append(_name_above(heading_above(body, main), heading, title))
+        stated.append(_name_above(body, heading, title, main))
     if start is not None:
         stated.append(_labels(content))
         is_in_text = partial(_has_line, main, _lines_of(text))
@@ -120,13 +120,15 @@ def _name(heading: HtmlElement, title: str) -> Iterator[Stated]:
         yield Stated(heading, "", name, Fact(label, name), has_place=True)
 
 
-def _name_above(above: HtmlElement | None, heading: HtmlElement, title: str) -> Iterator[Stated]:
+def _name_above(body: HtmlElement, heading: HtmlElement, title: str, main: str) -> Iterator[Stated]:
     """Yield the heading right above the text if the page's first heading is that of its site.
 
     Such a site has one title, which is that first heading as well.
     """
-    is_of_site = solid(heading_text(heading)) == solid(title)
-    if above is not None and above is not heading and above.tag in HEADINGS and is_of_site:
+    if solid(heading_text(heading)) != solid(title):
+        return
+    above = heading_above(body, main)
+    if above is not None and above is not heading and above.tag in HEADINGS:
         name = heading_text(above)
         yield Stated(above, "", name, Fact("heading above", name, is_field=True), has_place=True)
 
