@@ -59,14 +59,8 @@ _IN_A_ROW = (
         ),
     ),
     (
-        Words(
-            *"as current local server delivered dispatched aktuell aktuelle aktuelles текущ* "
-            "heure fecha data hora ora sommes сейчас".split()
-        ),
-        Words(
-            *"of time date clock by zeit uhrzeit datum время дата actuelle actual actuelle "
-            "attuale atual le".split()
-        ),
+        Words(*"as current local server delivered dispatched aktuell aktuelle текущ*".split()),
+        Words(*"of time date clock by zeit uhrzeit время дата".split()),
     ),
 )
 #: Words before the date up to which something lasts, or is due.
@@ -170,7 +164,11 @@ def are_of_visits(
 def _around(
     are_words: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_], gap: int
 ) -> npt.NDArray[np.bool_]:
-    """Return words and which tokens of their sentences are within so many places of them."""
+    """Return which tokens are within so many places of a word, in the same sentence.
+
+    :param are_words: whether each token is such a word; it counts itself.
+    :param starts: whether each token begins a sentence.
+    """
     if not are_words.any():
         return are_words
     ends = np.append(starts[1:], False)

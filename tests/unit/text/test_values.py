@@ -213,6 +213,7 @@ def test_dashes_and_bullets_do_not(one, other):
         ("it was modified on 5 March 1921", "it was modified on 6 March 1921", True, True),
         ("it has 5 rooms. Visitors like it", "it has 12 rooms. Visitors like it", True, False),
         ("many like to read this. 5 are open", "many like to read this. 12 are open", True, False),
+        ("the data of 5 March show it", "the data of 6 March show it", True, True),
         ("有5间房。浏览一下", "有12间房。浏览一下", True, False),
         # amounts beside words of counters
         ("take 5 ml three times daily", "take 12 ml three times daily", True, False),
