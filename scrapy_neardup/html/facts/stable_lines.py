@@ -45,9 +45,12 @@ _OF_READERS = re.compile(
     r"\d+ ?(?:left|in stock|remaining|verfügbar|übrig|auf lager|en stock|restant\w*|disponibles?|"
     r"disponibili|шт\b)|"
     # visitors who look at the page, and buyers: "12 people are viewing this", "in 12 carts"
-    r"\d[\d.,]*\+? (?:[^\W\d]+ ){,3}(?:viewing|watching|looking|browsing|bought|carts?|baskets?)\b|"
-    r"\d[\d.,]* (?:[^\W\d]+ ){,3}(?:sehen|schauen|kauften|gekauft|regardent|consultent|"
-    r"viendo|смотрят|купили)\b",
+    r"\d[\d.,]*\+? (?:(?:other|more|people|persons?|users?|visitors?|customers?|shoppers?|others|"
+    r"are|is|have|has|currently|now) ){,4}(?:viewing|watching|looking at|browsing|bought)\b|"
+    r"\bin \d[\d.,]*\+? (?:other )?(?:carts|baskets)\b|"
+    r"\d[\d.,]* (?:personen|kunden|leute|andere) (?:sehen|schauen|kauften|haben)\b|"
+    r"\d[\d.,]* (?:personnes|clients) (?:regardent|consultent|ont)\b|"
+    r"\d[\d.,]* personas (?:están )?viendo\b|\d[\d.,]* человека? (?:смотрят|купили)\b",
     re.IGNORECASE,
 )
 #: A number to call: with a plus or a nought before it, or with dashes in it.
