@@ -25,6 +25,7 @@ class Reason(str, Enum):
     SIZE_DIFFERS = "size_differs"
     ONLY_BOILERPLATE_ALIKE = "only_boilerplate_alike"
     PARTS_DIFFER = "parts_differ"
+    FACTS_UNKNOWN = "facts_unknown"
     FAR = "far"
     TEXT_DIFFERS = "text_differs"
     SITE_UNKNOWN = "site_unknown"

@@ -36,8 +36,8 @@ import numpy.typing as npt
 from scrapy_neardup import NearDupDetector
 from scrapy_neardup.exceptions import UnreadablePage
 from scrapy_neardup.html import extraction as extract
+from scrapy_neardup.signatures.read_page import ReadPage
 from scrapy_neardup.signatures.signature import PageSignature
-from scrapy_neardup.signatures.signer import ReadPage
 from scrapy_neardup.stores import MemoryStore
 
 from ..common.goals import Goal

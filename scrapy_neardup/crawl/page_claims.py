@@ -95,8 +95,8 @@ class PageClaims:
         signature, claim = claimed
         was_read = signed.signature.is_read and not signed.is_known
         self.n_unchanged += (signed.is_known or claim.unchanged is not None) and not was_read
-        if claim.ticket is not None and not signature.is_read:
-            await self._keep_body(signature.key, claim, record, signed.body)
+        if claim.ticket is not None and signature.is_partly_read:
+            await self._keep_body(signature, claim, record, signed.body)
         if claim.verdict.is_duplicate:
             await self._note_unstored(signature)
         return signature, claim, signed.reading
@@ -124,11 +124,15 @@ class PageClaims:
         if isinstance(store, InProcessStore) and signature.is_read and signature.body_digest:
             await self._client.note(partial(store.note_unstored, signature))
 
-    async def _keep_body(self, key: str, claim: Claim, record: Record, packed: bytes) -> None:
-        """Keep the body of a page that was read quickly, if that may have to be read in full."""
+    async def _keep_body(
+        self, signature: PageSignature, claim: Claim, record: Record, packed: bytes
+    ) -> None:
+        """Keep the body of a page that was not wholly read, if the rest may have to be."""
+        key = signature.key
         if claim.unchanged is not None and self.bodies.keeps(key):
             return
-        if claim.unchanged is not None or claim.verdict.kind == "new":
+        is_claimed = claim.verdict.kind == "new" or signature.awaits_facts
+        if claim.unchanged is not None or is_claimed:
             body = packed or packed_body(record.content)
             await self._call_bodies(partial(self.bodies.put, key, record, body))
         else:
@@ -177,12 +181,12 @@ class PageClaims:
         for _ in range(_MAX_ROUNDS):
             if not (claim.must_read or claim.unread):
                 return claim.unchanged or signature, claim
-            if record is not None and not signature.is_read:
-                self._signing.begin(replace(record, quick=False))
+            if record is not None and claim.must_read:
+                self._signing.begin(_whole(record, claim))
             for key in claim.unread:
-                await self._complete(key)
-            if not signature.is_read:
-                result = await self._in_full(signature, record)
+                await self._complete(key, claim)
+            if claim.must_read:
+                result = await self._in_full(signature, record, claim)
                 if isinstance(result, Failure):
                     return result
                 signature = result.with_quick_parts_of(signature)
@@ -190,21 +194,29 @@ class PageClaims:
         return Failure(Reason.WAITED, "pages that it may be a copy of cannot be read in full")
 
     async def _in_full(
-        self, signature: PageSignature, record: Record | None
+        self, signature: PageSignature, record: Record | None, claim: Claim
     ) -> PageSignature | Failure:
-        """Return the signature of a page that was read quickly, after reading it in full."""
+        """Return the signature of a page that was not wholly read, after reading it in full.
+
+        :param claim: that asks for this.
+        """
         if record is None:
             entry = await self._client.advise(lambda: self._client.store.find(signature.key))
-            if entry is not None and _are_one_version(entry.signature, signature):
+            if entry is not None and _has_readings(entry.signature, signature, claim):
                 return entry.signature
             if entry is not None and not _may_be_one_version(entry.signature, signature):
                 return Failure(Reason.BODY_GONE, "another version of it has been stored since")
-            record = await self._call_bodies(partial(self.bodies.take, signature.key))
+            record = await self._body(signature.key, claim)
         if record is None:
             return Failure(Reason.BODY_GONE, "its body is no longer kept")
-        return await self._read(record, is_judged=True)
+        return await self._read(_whole(record, claim), is_judged=True)
 
-    async def _complete(self, key: str) -> None:
+    async def _body(self, key: str, claim: Claim) -> Record | None:
+        """Return the record of a page; its body stays if its facts have yet to be read."""
+        get = self.bodies.take if claim.needs_facts else self.bodies.peek
+        return await self._call_bodies(partial(get, key))
+
+    async def _complete(self, key: str, claim: Claim) -> None:
         """Read a stored or reserved page in full, if its body is still kept."""
         reading = self.bodies.reading
         if key in reading:
@@ -212,8 +224,10 @@ class PageClaims:
             return
         done = reading[key] = Future[None]()
         try:
-            record = await self._call_bodies(partial(self.bodies.take, key))
-            result = None if record is None else await self._read(record, is_judged=False)
+            record = await self._body(key, claim)
+            result = None
+            if record is not None:
+                result = await self._read(_whole(record, claim), is_judged=False)
             signature = result if isinstance(result, PageSignature) else None
             await self._client.complete(key, signature)
         finally:
@@ -228,8 +242,13 @@ class PageClaims:
 
     async def _read(self, record: Record, *, is_judged: bool) -> PageSignature | Failure:
         self.n_read += 1
-        result = await self._signing.sign(replace(record, quick=False), is_judged=is_judged)
+        result = await self._signing.sign(record, is_judged=is_judged)
         return result if isinstance(result, Failure) else result.signature
+
+
+def _whole(record: Record, claim: Claim) -> Record:
+    """Return the record of a page that is to be read in full, as far as a claim asks for it."""
+    return replace(record, quick=False, needs_facts=claim.needs_facts)
 
 
 def _earlier(store: Store, key: str) -> PageSignature | None:
@@ -239,9 +258,13 @@ def _earlier(store: Store, key: str) -> PageSignature | None:
     return store.find_unstored(key) if isinstance(store, InProcessStore) else None
 
 
-def _are_one_version(stored: PageSignature, quick: PageSignature) -> bool:
-    """Return whether a stored page was read in full, and is the version that was read quickly."""
-    return stored.is_read and _may_be_one_version(stored, quick)
+def _has_readings(stored: PageSignature, quick: PageSignature, claim: Claim) -> bool:
+    """Return whether a stored page is the version that was read quickly, and all was read of it.
+
+    :param claim: that says what has to be read.
+    """
+    is_enough = stored.is_read and not (claim.needs_facts and stored.awaits_facts)
+    return is_enough and _may_be_one_version(stored, quick)
 
 
 def _may_be_one_version(stored: PageSignature, quick: PageSignature) -> bool:

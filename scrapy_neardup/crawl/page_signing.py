@@ -246,7 +246,7 @@ class PageSigning:
 
     def _body_key(self, record: Record) -> bytes:
         """Return what equal bodies that are read in the same way have in common."""
-        return self.body_digest(record) + bytes([record.quick])
+        return self.body_digest(record) + bytes([record.quick, record.needs_facts])
 
     def body_digest(self, record: Record) -> bytes:
         """Return the ``body_digest`` of a page's signature, which its encoding is part of."""

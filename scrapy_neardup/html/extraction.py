@@ -75,6 +75,7 @@ class MainText(NamedTuple):
     :ivar relative: addresses of media and linked files in the page's folder, or below it.
     :ivar base: the address that they are relative to; empty if it is the page's.
     :ivar listed: its entries, if it is a list that was read as one and whose text tells them.
+    :ivar has_facts: whether facts, heading and entries were looked for.
     """
 
     title: str
@@ -87,6 +88,7 @@ class MainText(NamedTuple):
     relative: Sequence[str] = ()
     base: str = ""
     listed: ListedEntries | None = None
+    has_facts: bool = True
 
 
 class Extractor(Protocol):
@@ -100,13 +102,20 @@ class Extractor(Protocol):
 
 
 def read_page(
-    html: str, extractor: Extractor, limits: PageLimits = _DEFAULT_LIMITS, *, list_url: str = ""
+    html: str,
+    extractor: Extractor,
+    limits: PageLimits = _DEFAULT_LIMITS,
+    *,
+    list_url: str = "",
+    needs_facts: bool = True,
 ) -> MainText:
     """Parse a page and return its parts.
 
     The caller has checked the size of the body already, in bytes.
 
     :param list_url: its URL, if it is that of a list, whose entries are wanted as well.
+    :param needs_facts: whether its facts and all else are wanted that only pages of its site are
+        compared by.
     :raises LimitExceeded: if the page exceeds one of the other limits.
     :raises NeedsScripts: if the page hardly shows any of its content without scripts.
     :raises ExtractionError: if the parser or the extractor fails on it.
@@ -116,7 +125,7 @@ def read_page(
         tree = _parsed_page(html, limits)
         if tree is None:
             return MainText("", "", "", "", utf8(html))
-        page = _read_tree(html, tree, extractor, list_url)
+        page = _read_tree(html, tree, extractor, list_url, needs_facts=needs_facts)
     except (LimitExceeded, NeedsScripts):
         raise
     except Exception as error:
@@ -128,7 +137,9 @@ def read_page(
     return page
 
 
-def _read_tree(html: str, tree: HtmlElement, extractor: Extractor, list_url: str) -> MainText:
+def _read_tree(
+    html: str, tree: HtmlElement, extractor: Extractor, list_url: str, *, needs_facts: bool
+) -> MainText:
     """Return the parts of a parsed page; invisible elements are removed from its tree.
 
     :raises NeedsScripts: if the page hardly shows any of its content without scripts.
@@ -141,17 +152,22 @@ def _read_tree(html: str, tree: HtmlElement, extractor: Extractor, list_url: str
     data = script_data(tree, html)
     held, beside = held_content(tree, body, html, data)
     has_scripts = next(tree.iter("script"), None) is not None
-    is_empty, properties = has_empty_root(body, html), page_properties(tree, html)
+    is_empty = has_empty_root(body, html)
+    properties = page_properties(tree, html) if needs_facts else []
     shown = _shown(body)
     if has_scripts and needs_scripts(body, text, shown, data, has_empty_root=is_empty):
         raise NeedsScripts
     if data and has_hidden_text(shown, data):
         # Scripts may show the rest, so the visible text alone does not identify this page.
         held = f"{title}\n{held}"
+    base = cast("str", _base(tree)).strip() if beside or list_url else ""
+    if not needs_facts:
+        return MainText(
+            title, text, shown, held, whole, relative=beside, base=base, has_facts=False
+        )
     heading = main_heading(body, title)
     facts = [*page_facts(body, heading, title, text), *properties]
     named = "" if heading is None else heading_text(heading)
-    base = cast("str", _base(tree)).strip() if beside or list_url else ""
     listed = listed_entries(body, title, text, list_url, base) if list_url else None
     return MainText(title, text, shown, held, whole, facts, named, beside, base, listed)
 

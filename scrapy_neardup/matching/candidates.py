@@ -32,17 +32,15 @@ from ..text.titles import Title
 from .rule import MIN_LOOK_ALIKE, Rule
 from .site_boilerplate import Boilerplates
 from .stored_items import NO_ITEMS, OWN_ITEMS
-from .verdict import Kind, LookAlike, Match, Mismatch, Verdict
+from .verdict import Kind, LookAlike, Match, Mismatch, Verdict, require_facts
 
 #: Bounds, each worth about a millisecond of work: full sketches that are compared, and pages that
 #: the full rule compares.
-MAX_SKETCHES = 1024
-MAX_RULED = 64
+MAX_SKETCHES, MAX_RULED = 1024, 64
 
 #: When there are more candidates, the first bins of their sketches rule out those whose estimated
 #: resemblance is so many standard errors below the least that is needed.
-FIRST_BINS = 48
-_ERRORS = 4
+FIRST_BINS, _ERRORS = 48, 4
 #: Rows compared at once. The system takes larger arrays back, and clears them again each time.
 _BATCH = 1024
 
@@ -174,6 +172,7 @@ def find_original(
     :param near: all pages that the index has near the page's fingerprint.
     :param is_reserved: which of them are reserved and not yet committed; shape ``(n,)``.
     :raises SignatureMismatch: when one of them was made by another recipe.
+    :raises FactsNeeded: when facts have to be read first.
     """
 
     def judge_by(places: npt.NDArray[np.bool_]) -> tuple[Verdict, int | None]:
@@ -230,6 +229,7 @@ def judge(
                 same_shown=page.shows_and_holds(original),
             )
             return verdict, number
+        require_facts(outcome, page, original)
         refused.append(_look_alike(page, original, similarity, outcome))
     kind, reason = _why_kept(page, rule, refused, is_cut=promising.is_cut)
     for _, original, similarity in promising.runner_up:

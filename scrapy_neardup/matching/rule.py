@@ -93,7 +93,8 @@ class Rule:
         """Decide whether a page has the same content as a stored one and may be dropped.
 
         The order matters only if the stored page states more facts, or if the pages show the same
-        and the stored one has one element more, see :meth:`compare_either_way`.
+        and the stored one has one element more, see :meth:`compare_either_way`. Two pages of a site
+        do not match as long as the facts of one of them are not known.
 
         :param other: the stored page.
         :param boilerplates: the boilerplate learned of the sites so far.
@@ -112,6 +113,8 @@ class Rule:
         outcome = self._compare_texts(page, other, boilerplates)
         if not isinstance(outcome, Match):
             return outcome
+        if page.site == other.site and (page.lacks_facts or other.lacks_facts):
+            return Mismatch(Reason.FACTS_UNKNOWN)
         is_other = page.is_other_kind(other) or page.is_other_fragment(other)
         if is_other or _states_more(page, other, outcome):
             return Mismatch(Reason.PARTS_DIFFER)

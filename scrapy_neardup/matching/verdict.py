@@ -7,7 +7,8 @@ from typing import Literal
 
 from ..hashing.minhash import resemblance
 from ..reasons import Reason
-from ..signatures.signature import PageSignature
+from ..signatures.signature import FACTS_GONE, PageSignature
+from .needed_readings import needed_facts
 
 #: A page of which more than this share is other is no edited version of what it was.
 _MAX_EDIT = 0.5
@@ -40,6 +41,23 @@ class Mismatch:
     """
 
     reason: Reason
+
+
+class FactsNeeded(Exception):
+    """Raised when a page and a stored one of its site agree, but the facts of one were not read.
+
+    :ivar readings: what has to be read.
+    """
+
+    def __init__(self, page: PageSignature, stored: PageSignature) -> None:
+        super().__init__(page.url, stored.url)
+        self.readings = needed_facts(page, stored)
+
+
+def require_facts(mismatch: Mismatch, page: PageSignature, stored: PageSignature) -> None:
+    """Raise :exc:`FactsNeeded` if two pages lack facts that can still be read."""
+    if mismatch.reason == Reason.FACTS_UNKNOWN and FACTS_GONE not in (page.facts, stored.facts):
+        raise FactsNeeded(page, stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +153,17 @@ def _change(page: PageSignature, before: PageSignature) -> float | None:
     return 1 - resemblance(page.sketch_values, before.sketch_values)
 
 
+def _facts_may_differ(page: PageSignature, before: PageSignature) -> bool:
+    if page.lacks_facts or before.lacks_facts:
+        return not page.has_body_of(before)
+    return page.facts != before.facts
+
+
 def revisit(page: PageSignature, before: PageSignature) -> Verdict:
     """Return the verdict on a page whose URL is known."""
     is_same_text = before.text_digest == page.text_digest
     holds_other = before.holds_other(page) or before.is_other_fragment(page)
-    states_other = before.title != page.title or before.facts != page.facts
+    states_other = before.title != page.title or _facts_may_differ(page, before)
     if not is_same_text or holds_other or states_other:
         change = 0.0 if is_same_text else _change(page, before)
         return Verdict("revisit", page.url, Reason.CHANGED, change=change)

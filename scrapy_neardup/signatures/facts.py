@@ -156,6 +156,8 @@ def _has_words(text: str, words: str) -> bool:
 
 def parts_in_heading(page: PageSignature) -> Title:
     """Return the parts of a page's title that its heading repeats."""
+    if page.lacks_facts:
+        return ()
     bits = sum(code // int(_KINDS) for code in _codes(page, _PARTS))
     return tuple(part for i, part in enumerate(page.title) if bits >> i & 1)
 

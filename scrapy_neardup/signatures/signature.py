@@ -30,6 +30,8 @@ NO_WHOLE = bytes(WHOLE.stop)
 #: Length of ``shown_digest``, unless it is empty.
 SHOWN_SIZE = ENTRIES.stop
 LIST, NO_LIST = b"\1", b"\0"
+#: In the place of facts: they have yet to be read, or can no longer be. No fact has these codes.
+FACTS_UNREAD, FACTS_GONE = b"\xff\xff\xff\xff", b"\xfb\xff\xff\xff"
 #: Length of ``body_digest``, unless it is empty.
 BODY_DIGEST_SIZE = 16
 
@@ -67,7 +69,7 @@ class PageSignature:
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
     :ivar facts: at most 16 facts that it states, 32 fields and 32 lines, four bytes each, see
-        ``signatures/facts.py``.
+        ``signatures/facts.py``; or :data:`FACTS_UNREAD`, or :data:`FACTS_GONE`.
     :ivar passages: sample of its passages, see ``signatures/passages.py``; empty if it was not read
         quickly.
     :ivar quick_sketch: sketch of the text that was read quickly, see
@@ -147,6 +149,12 @@ class PageSignature:
             body_digest=self.body_digest or other.body_digest,
         )
 
+    def given_up(self) -> PageSignature:
+        """Return the signature of a page that was not wholly read and can no longer be."""
+        if self.is_read:
+            return replace(self, facts=FACTS_GONE)
+        return replace(self, passages=b"")
+
     @property
     def sketch_values(self) -> Sketch:
         """The sketch as an array for :func:`~scrapy_neardup.hashing.minhash.resemblance`."""
@@ -184,6 +192,21 @@ class PageSignature:
     def can_still_be_read(self) -> bool:
         """Whether the page was read quickly only and can still be read in full."""
         return not self.is_read and bool(self.passages)
+
+    @property
+    def is_partly_read(self) -> bool:
+        """Whether it was read quickly only, or without its facts."""
+        return not self.is_read or self.awaits_facts
+
+    @property
+    def awaits_facts(self) -> bool:
+        """Whether the page was read without its facts, which can still be read."""
+        return self.facts == FACTS_UNREAD
+
+    @property
+    def lacks_facts(self) -> bool:
+        """Whether its facts are not known. Then it is not compared with pages of its site."""
+        return self.facts in (FACTS_UNREAD, FACTS_GONE)
 
     def has_body_of(self, other: PageSignature) -> bool:
         """Return whether the pages were made from equal bodies; false if one is not known."""

@@ -39,36 +39,15 @@ from ..text.word_sums import VERSION as WORDS_VERSION
 from . import facts, passages
 from . import quick_sketch as sketching
 from .plugins import component, idf_table, require_extraction
+from .read_page import ReadPage
 from .shown_digest import VERSION as SHOWN_VERSION
 from .shown_digest import shown_digest
-from .signature import METHOD_PART, PASSAGES_PART, Extraction, PageSignature
+from .signature import FACTS_UNREAD, METHOD_PART, PASSAGES_PART, Extraction, PageSignature
 
 #: Versions of what a signature has beside the weighted words, for the recipe.
 _VERSIONS = (VALUES_VERSION, WORDS_VERSION, TITLES_VERSION, facts.VERSION, SHOWN_VERSION)
 #: A page with fewer passages is read in full at once.
 MIN_PASSAGES = 4
-
-
-class ReadPage(NamedTuple):
-    """A page that was read and has yet to be signed.
-
-    :ivar main: its parts; of a page that was read quickly only the title.
-    :ivar key: its identity, see :class:`PageSignature`; ``None`` to derive it from the URL.
-    :ivar passages: sample of its passages, if it was read quickly.
-    :ivar quick_sketch: see :class:`PageSignature`.
-    :ivar is_read: whether its main text is known.
-    :ivar body: its compressed body, if it may have to be read in full later.
-    :ivar value: see :class:`PageSignature`.
-    """
-
-    url: str
-    main: MainText
-    key: str | None = None
-    passages: bytes = b""
-    is_read: bool = True
-    body: bytes = b""
-    value: bytes = b""
-    quick_sketch: bytes = b""
 
 
 class _Sample(NamedTuple):
@@ -183,9 +162,13 @@ class Signer:
         html: str | bytes,
         content_type: str | None = None,
         encoding: str | None = None,
+        *,
+        needs_facts: bool = True,
     ) -> ReadPage:
         """Read an HTML page, to be signed by :meth:`sign`; see :meth:`read`."""
-        main = self.read(html, content_type, encoding, list_url=_list_url(url))
+        main = self.read(
+            html, content_type, encoding, list_url=_list_url(url), needs_facts=needs_facts
+        )
         return self._with_value(ReadPage(url, main), html)
 
     def _with_value(self, page: ReadPage, content: str | bytes) -> ReadPage:
@@ -266,6 +249,7 @@ class Signer:
         encoding: str | None = None,
         *,
         list_url: str = "",
+        needs_facts: bool = True,
     ) -> MainText:
         """Return the parts of a page that its signature is made from.
 
@@ -274,12 +258,15 @@ class Signer:
         :param encoding: encoding of the bytes, if known; overrides header and page, but not a byte
             order mark.
         :param list_url: its URL, if it is that of a list, whose entries are wanted as well.
+        :param needs_facts: whether its facts are wanted, by which pages of one site are compared.
         :raises LimitExceeded: if the page exceeds a limit.
         :raises NeedsScripts: if the page hardly shows any of its content without scripts.
         :raises ExtractionError: if the page cannot be read.
         """
         html = self._decoded(html, content_type, encoding)
-        return read_page(html, self._extract, self.limits, list_url=list_url)
+        return read_page(
+            html, self._extract, self.limits, list_url=list_url, needs_facts=needs_facts
+        )
 
     def _decoded(self, html: str | bytes, content_type: str | None, encoding: str | None) -> str:
         self.limits.check_body(html)
@@ -363,7 +350,11 @@ class Signer:
             n_heading=n_heading,
             passages=page.passages,
             value=page.value,
-            facts=facts.packed_facts(page.main.facts, in_heading),
+            facts=(
+                facts.packed_facts(page.main.facts, in_heading)
+                if page.main.has_facts
+                else FACTS_UNREAD
+            ),
             word_sums=sample.word_sums,
             quick_sketch=page.quick_sketch,
         )

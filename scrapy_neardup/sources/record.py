@@ -63,6 +63,8 @@ class Record:
     :ivar content_type: the Content-Type header, which may declare the encoding of bytes.
     :ivar encoding: encoding of bytes, if known; overrides the header.
     :ivar quick: whether to read only its title and passages, if it is HTML and these suffice.
+    :ivar needs_facts: whether to read the facts of an HTML page too, by which it is compared with
+        pages of its site.
     """
 
     id: str | int
@@ -73,3 +75,4 @@ class Record:
     content_type: str | None = None
     encoding: str | None = None
     quick: bool = False
+    needs_facts: bool = True

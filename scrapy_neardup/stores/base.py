@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._util.validation import require_number
+from ..matching.needed_readings import NeededReadings
 from ..matching.rule import Rule
 from ..matching.site_boilerplate import Boilerplates
 from ..matching.stored_items import OWN_ITEMS
-from ..matching.verdict import Verdict
+from ..matching.verdict import Verdict, waited
 from ..signatures.signature import PageSignature
 from .better_urls import BetterUrl, BetterUrlChanges
 from .body_cache import BodyCache
@@ -37,11 +38,13 @@ class Claim:
         for their outcome and be claimed again.
     :ivar items: what was stored of the page that the verdict names, the original or this page
         before.
-    :ivar must_read: whether the page itself, which was read quickly, has to be read in full and
+    :ivar must_read: whether the page itself has to be read in full, or its facts as well, and
         claimed again. The verdict then means nothing.
-    :ivar unread: keys of pages that were read quickly, and may have its content or show what recurs
-        on its site; they have to be read in full and completed before it is claimed again. The
-        verdict then means nothing.
+    :ivar unread: keys of pages that were read quickly or without their facts, and may have its
+        content or show what recurs on its site; they have to be read in full and completed before
+        it is claimed again. The verdict then means nothing.
+    :ivar needs_facts: whether pages of one site are compared, so that the facts of all these pages
+        have to be read as well.
     :ivar unchanged: the stored signature of this page, if its body is still the same: it takes the
         place of the page's own.
     :ivar outcome: completed when the blocking page is committed or released; ``None`` if another
@@ -55,7 +58,14 @@ class Claim:
     items: int = OWN_ITEMS
     must_read: bool = False
     unread: tuple[str, ...] = ()
+    needs_facts: bool = True
     unchanged: PageSignature | None = None
+
+
+def claim_after(page: PageSignature, needed: NeededReadings) -> Claim:
+    """Return the claim of a page that is to be claimed again, after these readings."""
+    must_read, unread, needs_facts = needed
+    return Claim(waited(page), must_read=must_read, unread=unread, needs_facts=needs_facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +138,13 @@ class ClaimStore(Protocol):
         """
 
     def complete(self, key: str, signature: PageSignature | None) -> None:
-        """Replace the signature of a page that was read quickly only.
+        """Replace the signature of a page that was read quickly only, or without its facts.
 
         A page that is not known, or was read in full before, stays as it is.
 
         :param key: of a reserved or a committed page.
         :param signature: of the same page, read in full; ``None`` if it cannot be read any more.
-            Nothing is then compared with it.
+            Nothing is then compared with it, or no page of its site.
         """
 
     def body_cache(self, max_bytes: int) -> BodyCache:

@@ -69,11 +69,14 @@ class BodyCache:
         A cache of one process removes the body. One of several keeps it until the page has been
         completed.
         """
-        found = self._read(key) if key in self._sizes else None
+        record = self.peek(key)
         self.discard(key)
-        if found is None:
-            return None
-        return self._unpacked(*found)
+        return record
+
+    def peek(self, key: str) -> Record | None:
+        """Return the record of a page whose body may be wanted once more; ``None`` without it."""
+        found = self._read(key) if key in self._sizes else None
+        return None if found is None else self._unpacked(*found)
 
     def keeps(self, key: str) -> bool:
         """Return whether the body of a page need not be put again as long as it stays the same."""

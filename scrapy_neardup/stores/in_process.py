@@ -16,15 +16,16 @@ from ..exceptions import SignatureMismatch, StoreError
 from ..matching.all_pairs import Pair, matching_pairs
 from ..matching.candidates import Found, find_original
 from ..matching.method_matching import find_original_by, matches_by, pairs_by
+from ..matching.needed_readings import needed_readings
 from ..matching.rule import Rule, learn, learn_text
 from ..matching.stored_items import NO_ITEMS, OWN_ITEMS
-from ..matching.verdict import Match, Verdict, revisit, revisit_of_links, waited
+from ..matching.verdict import FactsNeeded, Match, Verdict, revisit, revisit_of_links, waited
 from ..methods import Method
 from ..reasons import Reason
 from ..signatures.passages import Passages
 from ..signatures.signature import PASSAGES_PART, Extraction, PageSignature
 from .archive import Archive
-from .base import Claim, Entry, Ticket, Users, require_time, unchanged_since
+from .base import Claim, Entry, Ticket, Users, claim_after, require_time, unchanged_since
 from .body_cache import BodyCache
 from .hints import HintMethods, MemoryHints
 from .page_index import PageIndex
@@ -46,6 +47,9 @@ class InProcessStore(HintMethods):
     holds_unread = True
     #: Whether the store can hold values of methods (``NEARDUP_METHOD``).
     holds_values = False
+    #: Whether pages that may be copies of pages of other sites only are read without their facts.
+    #: Where pages outlive the process, so that later versions are compared, all facts are read.
+    reads_facts_late = False
 
     def __init__(
         self, name: str, archive: Archive, secret: bytes, ttl: float | None = None
@@ -113,19 +117,14 @@ class InProcessStore(HintMethods):
 
     def complete(self, key: str, signature: PageSignature | None) -> None:
         with self._lock:
-            versions = self._index.versions(key)
-            # A page that has not changed since it was stored may be reserved once more.
-            unread = [
-                (number, page)
-                for number, page in versions
-                if not page.is_read and (page is versions[0][1] or page.has_body_of(versions[0][1]))
-            ]
+            unread = self._index.partly_read(key)
             if signature is not None and unread:
                 self._require_open(signature)
-                learn_text(self.boilerplates.of(unread[0][1].site), signature)
+                if not unread[0][1].is_read:
+                    learn_text(self.boilerplates.of(unread[0][1].site), signature)
             for number, page in unread:
                 complete = signature and signature.with_quick_parts_of(page)
-                self._index.complete(number, complete or replace(page, passages=b""))
+                self._index.complete(number, complete or page.given_up())
 
     def commit(self, ticket: Ticket, *, confirmed: bool = True, items: int = OWN_ITEMS) -> None:
         with self._lock:
@@ -347,11 +346,9 @@ class InProcessStore(HintMethods):
         others = [table.page(number) for number in alike.numbers]
         if known is not None:
             others.append(known[1])
-        unread = {page.key for page in others if page.can_still_be_read}
-        must_read = not signature.is_read and bool(others or not alike.suffice)
-        if not (unread or must_read):
-            return alike.recorded
-        return Claim(waited(signature), must_read=must_read, unread=tuple(unread))
+        late = self.reads_facts_late
+        needed = needed_readings(signature, others, suffice=alike.suffice, reads_facts_late=late)
+        return alike.recorded if needed.is_none else claim_after(signature, needed)
 
     def _judged_beside(
         self, known: tuple[int, PageSignature] | None, signature: PageSignature, rule: Rule
@@ -375,7 +372,10 @@ class InProcessStore(HintMethods):
         if not signature.is_read:
             verdict = Verdict("new", signature.url, Reason.NO_MATCH)
             return Claim(verdict, self._index.reserve(signature))
-        found = self._found(signature, rule)
+        try:
+            found = self._found(signature, rule)
+        except FactsNeeded as needed:
+            return claim_after(signature, needed.readings)
         if found.blocker is not None:
             return _blocked_by(self._index.table.reserved[found.blocker], found.verdict)
         verdict = self._index.unless_edited(found.verdict, signature)

@@ -16,6 +16,7 @@ class MemoryStore(InProcessStore):
     """
 
     holds_values = True
+    reads_facts_late = True
 
     def __init__(self, secret: bytes | None = None, ttl: float | None = None) -> None:
         super().__init__("memory", Archive(), secret or secrets.token_bytes(32), ttl)

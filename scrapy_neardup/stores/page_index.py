@@ -131,6 +131,18 @@ class PageIndex:
             return [] if known is None else [known]
         return [(reserved.number, reserved.page), *([] if known is None else [known])]
 
+    def partly_read(self, key: str) -> list[tuple[int, PageSignature]]:
+        """Return those of the :meth:`versions` of a page, with one body, that were partly read.
+
+        A page that has not changed since it was stored may be reserved once more.
+        """
+        versions = self.versions(key)
+        return [
+            (number, page)
+            for number, page in versions
+            if page.is_partly_read and (page is versions[0][1] or page.has_body_of(versions[0][1]))
+        ]
+
     def has_expired(self, number: int) -> bool:
         if self._ttl is None:
             return False

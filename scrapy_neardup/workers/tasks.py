@@ -19,8 +19,9 @@ from ..html.encoding_detection import decode
 from ..html.extraction import MainText
 from ..methods.manber import Manber
 from ..reasons import Reason
+from ..signatures.read_page import ReadPage
 from ..signatures.signature import PageSignature
-from ..signatures.signer import ReadPage, Signer
+from ..signatures.signer import Signer
 from ..sources.compression import packed_body
 from ..sources.record import Record
 
@@ -91,8 +92,11 @@ class BatchTask(Generic[P, T]):
 
 def _page_of(signer: Signer, record: Record) -> ReadPage:
     if record.kind == "html":
-        read = signer.quick_page if record.quick else signer.html_page
-        page = read(record.url, record.content, record.content_type, record.encoding)
+        given = (record.url, record.content, record.content_type, record.encoding)
+        if record.quick:
+            page = signer.quick_page(*given)
+        else:
+            page = signer.html_page(*given, needs_facts=record.needs_facts)
         # Compressed here, where it does not hold up the crawl.
         return page if page.is_read else page._replace(body=packed_body(record.content))
     content = _decoded(signer, record)

@@ -78,6 +78,28 @@ def test_verdicts_are_those_of_reading_in_full():
     assert "read_in_full" not in full.counts()
 
 
+def offer(price: str, text: str = FERRY) -> str:
+    """A page whose price stands beside its text."""
+    body = page(text, "Ferry").replace("<article>", f'<p class="price">{price}</p><article>')
+    return re.sub("<h1>.*</h1>", "", body).replace("<div></div>", "<h1>Ferry</h1>")
+
+
+@pytest.mark.parametrize("are_bodies_kept", [True, False])
+def test_the_facts_of_a_page_are_read_once_another_page_of_its_site_may_be_a_copy(are_bodies_kept):
+    half = ". ".join([*FERRY.split(". ")[:4], story()])
+    offers = {"/ferry": offer("€ 9"), "/half": offer("€ 9", half), "/copy": offer("€ 9 &nbsp;")}
+    pages = {**offers, "/other": offer("€ 12")}
+    settings = {} if are_bodies_kept else {"NEARDUP_BODY_CACHE": 0}
+    with serving(pages) as site:
+        # On another site is a page that has a half of its text.
+        urls = [site.url("/ferry"), site.url("/half", "localhost"), site.url("/ferry", "localhost")]
+        urls += [site.url("/copy"), site.url("/other")]
+        crawl = run_crawl(urls, {**LAZY, **settings})
+    assert "other" in crawl.stored
+    dropped = sorted(found["path"] for found in crawl.dropped)
+    assert dropped == (["copy", "ferry"] if are_bodies_kept else [])
+
+
 def test_the_report_shows_both_texts(tmp_path):
     report = tmp_path / "report.html"
     with serving(PAGES) as site:

@@ -105,7 +105,8 @@ class Keys:
         digest = blake2b(json.dumps((*named, is_text)).encode() + b"\n", digest_size=32)
         digest.update(utf8(content))
         text = digest.copy()
-        digest.update(b"\nquick\n" if record.quick else b"\nfull\n")
+        full = b"\nfull\n" if record.needs_facts else b"\nfull, without facts\n"
+        digest.update(b"\nquick\n" if record.quick else full)
         digest.update(blake2b(self._signature).digest())
         text.update(blake2b(self._text).digest())
         return _Key(digest.digest(), text.digest())

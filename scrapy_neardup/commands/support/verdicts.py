@@ -51,11 +51,11 @@ class LazyReader:
 
         :returns: a failure, with a verdict without meaning, if it cannot be read in full.
         """
-        record = replace(record, quick=False)
         claim = self._detector.claim(signature)
         while claim.must_read or claim.unread:
-            own = None if signature.is_read else self._workers.submit(record)
-            self._n_gone += self.complete(claim.unread)
+            record = replace(record, quick=False, needs_facts=claim.needs_facts)
+            own = self._workers.submit(record) if claim.must_read else None
+            self._n_gone += self.complete(claim.unread, needs_facts=claim.needs_facts)
             if own is not None:
                 result = own.result()
                 if isinstance(result, Failure):
@@ -65,16 +65,23 @@ class LazyReader:
         if claim.is_blocked:
             return signature, self._detector.check(signature)
         if claim.ticket is not None:
-            if not signature.is_read:
+            if signature.is_partly_read:
                 # First: other processes may want to read a page as soon as it is stored.
                 self._bodies.put(signature.key, record, packed_body(record.content))
             self._detector.store.commit(claim.ticket)
         return signature, claim.verdict
 
-    def complete(self, keys: Iterable[str]) -> int:
-        """Read stored pages in full, all at once; return how many have no body any more."""
-        bodies = {key: self._bodies.take(key) for key in keys}
-        readings = {key: body and self._workers.submit(body) for key, body in bodies.items()}
+    def complete(self, keys: Iterable[str], *, needs_facts: bool = True) -> int:
+        """Read stored pages in full, all at once; return how many have no body any more.
+
+        :param needs_facts: whether their facts are wanted; if not, their bodies stay.
+        """
+        get = self._bodies.take if needs_facts else self._bodies.peek
+        bodies = {key: get(key) for key in keys}
+        readings = {
+            key: body and self._workers.submit(replace(body, quick=False, needs_facts=needs_facts))
+            for key, body in bodies.items()
+        }
         for key, reading in readings.items():
             result = reading and reading.result()
             signature = result if isinstance(result, PageSignature) else None
