@@ -19,6 +19,7 @@ from ..text.titles import (
     without_list_kind,
     without_names,
     without_notes,
+    without_signs,
 )
 from .site_boilerplate import SiteBoilerplate
 
@@ -102,6 +103,8 @@ def _name_other_values(title: Title, other: Title, boilerplate: SiteBoilerplate)
         if words == others or _have_other_numbers(part, each):
             return True
         if words < others or others < words:
+            if without_signs(part) == without_signs(each):
+                return True
             continue
         is_replaced = not are_versions and len(own((part,))) != len(own((each,)))
         if is_replaced or not words.isdisjoint(others):

@@ -125,9 +125,20 @@ _BESIDE = frozenset(
 )
 
 
+#: Words of counters in labels of what a page is about: the follow-up of a trial, the code of a
+#: response, the capital of a company, the quantity in a pack, the votes for a motion.
+_NO_COUNTER = (
+    r"(?:(?<=order )|(?<=pack )|(?<=case )|(?<=box )|(?<=share )|(?<=issue ))quantity|"
+    r"(?:follow-? ?ups?|responses? (?:codes?|times?|formats?|types?)|"
+    r"requests? (?:timeouts?|limits?|sizes?)|shares? capital|sessions? lengths?|"
+    r"(?:quantity|qty) (?:per|in|of)|votes? (?:for|against))\b"
+)
+
+
 def _any_of(words: Iterable[str], anywhere: Iterable[str] = _COUNTED_ANYWHERE) -> re.Pattern[str]:
     whole = "|".join(word.replace("*", "[^ ]*") for word in words if word < FIRST_WIDE)
-    return re.compile(rf"(?<!\w)(?:و?ال)?(?:{whole})(?!\w)|{'|'.join(anywhere)}", re.IGNORECASE)
+    beginning = rf"(?<!\w)(?!{_NO_COUNTER})(?:و?ال)?"
+    return re.compile(rf"{beginning}(?:{whole})(?!\w)|{'|'.join(anywhere)}", re.IGNORECASE)
 
 
 _COUNTER = _any_of(_COUNTED)

@@ -1,6 +1,6 @@
 """Words of many languages that are not taken for what their frequency says."""
 
-from .normalization import normalize
+from .normalization import normalized_words
 
 #: Names of months in many languages, a line for each; they belong to a date if a number is near.
 _MONTHS = """
@@ -38,7 +38,7 @@ MONTHS = {
     name: number
     for names_of_year in (_MONTHS, _MORE_MONTHS)
     for number, names in enumerate(names_of_year.strip().splitlines(), start=1)
-    for name in normalize(names).split()
+    for name in normalized_words(names)
 }
 #: Numbers and ordinals of languages for which ``word_sums.py`` has no list of its own: those that
 #: are so frequent that the table of weights takes them for common words. Those of Danish and

@@ -74,6 +74,14 @@ class Spaced(NamedTuple):
     length: int
 
 
+def normalized_words(words: str) -> frozenset[str]:
+    """Return words that are listed with blanks between them, each normalised.
+
+    Together they would be one text, in which blanks between Han characters do not count.
+    """
+    return frozenset(map(normalize, words.split()))
+
+
 def normalize(text: str) -> str:
     """Normalize a text: NFKC, case, invisible characters, white space.
 

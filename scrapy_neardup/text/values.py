@@ -29,7 +29,7 @@ from .titles import LIST_KINDS
 from .tokenization import Spans
 
 #: Version of the values, for the recipe.
-VERSION = "values-20"
+VERSION = "values-21"
 
 #: Number of values of a text that are kept, from its beginning.
 MAX_VALUES = 248

@@ -8,11 +8,11 @@ number words, months, days of the week, letters, codes, sizes, "yes" and "no"; t
 added up, and so are those of each with the choice before it: "three bedrooms and two bathrooms" is
 not the other way round. Plain words may be edited without a difference.
 
-Where other words stand does not matter, but a choice before a word of a counter belongs to it, as
-in "two comments", and one before a time that is over or left, as in "three hours ago" and "vor drei
-Tagen". Two years of prison, and a house for four guests, have choices. Words of counters and times
-do not count, nor do the names of kinds of lists. Numbers are counted for themselves: "room 12" may
-be "room Young" elsewhere. Mr Day is neither a time nor a counter.
+Where other words stand does not matter, but a number before a word of a counter belongs to it, as
+in "two comments", and a choice before a time that is over or left, as in "three hours ago" and
+"vor drei Tagen". Two years of prison, and a house for four guests, have choices. Words of counters
+and times do not count, nor do the names of kinds of lists. Numbers are counted for themselves:
+"room 12" may be "room Young" elsewhere. Mr Day is neither a time nor a counter.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from .counters import is_of_counter, is_only_of_counter
 from .dates import MAX_DATE_GAP, are_near
 from .idf import token_hashes
 from .known_words import MONTHS, MORE_NUMBERS, WEEKDAYS
-from .normalization import normalize
+from .normalization import normalized_words
 from .titles import LIST_KINDS, NEGATIONS
 from .value_differences import Difference
 from .values import FIRST_NUMBER, Codes
 
 #: Version of the sums, for the recipe.
-VERSION = "words-8"
+VERSION = "words-9"
 
 _SUMS = struct.Struct("<HIIIH")
 SIZE = _SUMS.size
@@ -62,7 +62,7 @@ _NUMBER_WORDS = (
     "segundo segunda tercero tercera cuarto cuarta quinto quinta due tre quattro cinque sei sette "
     "otto nove dieci primo prima secondo seconda terzo terza um uma dois duas três quatro sete "
     "oito dez een twee drie vier vijf zes zeven acht negen tien eerste tweede derde vierde "
-    "jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć "
+    "jeden dwa dwie dwoje trzy cztery pięć sześć siedem osiem dziewięć dziesięć "
     "один одна два две три четыре пять шесть семь восемь девять десять первый первая втором "
     "второй вторая третий третья третьем четвёртый четвертый пятый "
     "bir iki üç dört beş altı yedi sekiz dokuz on واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية "
@@ -88,9 +88,29 @@ _OTHER_CHOICES = (
     "نعم لا 是 否 有 无 無 男 女 左 右 前 后 後 上 下 大 中 小 可以 不可以 允许 禁止 能 不能 "
     "可 不可 新 旧 はい いいえ 예 아니오"
 )
-_CHOICES = NEGATIONS | frozenset(
-    normalize(f"{_NUMBER_WORDS} {MORE_NUMBERS} {_MULTIPLES} {_OTHER_CHOICES} {WEEKDAYS}").split()
+_CHOICES = NEGATIONS | normalized_words(
+    f"{_NUMBER_WORDS} {MORE_NUMBERS} {_MULTIPLES} {_OTHER_CHOICES} {WEEKDAYS}"
 )
+#: Choices that are no numbers of what a counter counts: "the second visit", "not shared".
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth single double triple "
+    "erste ersten zweite zweiten dritte dritten vierte vierten fünfte fünften premier première "
+    "deuxième troisième quatrième cinquième primero primera segundo segunda tercero tercera "
+    "cuarto cuarta quinto quinta primo prima secondo seconda terzo terza eerste tweede derde "
+    "vierde первый первая втором второй вторая третий третья третьем четвёртый четвертый пятый "
+    "الأول الثاني الثالث الرابع الخامس första andra fire første anden andet ensimmäinen toinen "
+    "primeiro primeira deu segon segona primer první druhá druhý třetí πρώτο πρώτη birinci ikinci "
+    "друга други първи перший pirmais pirmā otrā pertama kedua ketiga اول دوم سوم"
+)
+#: Negations that stand in place of a number: "no comments".
+_NOTHING = (
+    "no none kein keine keinen aucun aucune ningún ninguno ninguna nessun nessuno nessuna nenhum "
+    "nenhuma geen нет ingen inga inget žádný žádné žádná brak 无 無 没有 なし 없음"
+)
+#: Choices that may be the number of a counter.
+_COUNTS = normalized_words(
+    f"{_NUMBER_WORDS} {MORE_NUMBERS} {_MULTIPLES} {_NOTHING}"
+) - normalized_words(_ORDINALS)
 _TIMES = frozenset(
     "am pm sec secs seconds min mins minute minutes hr hrs hour hours day days week weeks "
     "month months year years sekunden minuten stunde stunden tag tage tagen woche wochen monat "
@@ -130,7 +150,7 @@ _PLAIN, _PLAIN_BEFORE_TIME, _BEFORE_NAME = range(4, 7)
 _NAME, _NUMBER, _FIRST_CHOICE = 7, 8, 12
 #: The last bits of the mark of a choice: whether it is a month or a day of the week, and a month.
 _OF_CALENDAR, _OF_MONTH = 1, 2
-_WEEKDAYS = frozenset(normalize(WEEKDAYS).split())
+_WEEKDAYS = normalized_words(WEEKDAYS)
 
 
 def word_marks(
@@ -181,6 +201,8 @@ def _short(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     return short
 
 
+#: The marks of choices that may be the number of a counter, ascending; shape ``(n,)``.
+_MARKS_OF_COUNTS = np.unique(_short(token_hashes(sorted(_COUNTS))))
 #: Marks of the letters of "a.m." and "p.m." ("M" is a size as well), and of those of "il y a".
 _A, _P, _M, _Y, _LEFT, _FRONT = _short(token_hashes(["a", "p", "m", "y", "left", "前"]))
 
@@ -220,7 +242,8 @@ def sums_of(
         ``signs/visits.py``.
     """
     is_of_time = (marks[1:] == _M) & ((marks[:-1] == _A) | (marks[:-1] == _P))
-    marks = np.concatenate([marks[:1], np.where(is_of_time, _OF_COUNTER, marks[1:])])
+    marks = marks.copy()
+    marks[:-1][is_of_time] = marks[1:][is_of_time] = _OF_COUNTER
     is_uncounted = (marks[1:] < _PLAIN) & (marks[:-1] == _BEFORE_NAME)
     marks[1:][is_uncounted] = _PLAIN
     is_choice = (marks >= _FIRST_CHOICE) & ~_are_of_counters(marks)
@@ -279,8 +302,16 @@ def _are_of_counters(marks: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     )
     is_past = (second_behind == _OF_PAST) | (second_behind == _LEFT) | (second_behind == _FRONT)
     is_past |= (before == _PLAIN_BEFORE_TIME) | ((before == _A) & (second_before == _Y))
-    of_counters: npt.NDArray[np.bool_] = (behind == _OF_COUNTER) | ((behind == _OF_TIME) & is_past)
+    of_counters: npt.NDArray[np.bool_] = (behind == _OF_TIME) & is_past
+    of_counters |= (behind == _OF_COUNTER) & _are_counts(marks)
     return of_counters
+
+
+def _are_counts(choices: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
+    """Return which choices may be the number of a counter, by their marks."""
+    places = np.searchsorted(_MARKS_OF_COUNTS, choices)
+    are_counts: npt.NDArray[np.bool_] = _MARKS_OF_COUNTS.take(places, mode="clip") == choices
+    return are_counts
 
 
 def choices_differ(sums: WordSums, others: WordSums) -> bool:

@@ -41,6 +41,14 @@ _BEHIND_LABELS |= {
     "days_of_viewings": ("Viewing", _DAYS),
     "days_of_registration_before_the_web": ("Registered", _EARLY_DAYS),
 }
+#: Labels with a word of a counter that say what a page is about.
+_BEHIND_LABELS |= {
+    "follow_ups": ("Follow-up", ("6 months", "12 months", "24 months")),
+    "response_codes": ("Response code", ("404", "410", "500")),
+    "share_capital": ("Share capital", ("25,000", "50,000", "100,000")),
+    "order_quantities": ("Minimum order quantity", ("10", "25", "50")),
+    "votes_for_a_motion": ("Votes for", ("340", "291", "318")),
+}
 #: Lines without a label.
 _ALONE: dict[str, tuple[str, ...]] = {
     "who_lived_here": ("Hier wohnte Anna Katz", "Hier wohnte Ludwig Stern"),
@@ -53,6 +61,21 @@ _ALONE: dict[str, tuple[str, ...]] = {
 _WITHIN: dict[str, tuple[str, ...]] = {
     "without": ("The room is let with breakfast.", "The room is let without breakfast."),
     "ne_pas": ("Le pont est ouvert aux camions.", "Le pont n'est pas ouvert aux camions."),
+    "negations_before_counters": tuple(
+        f"Contractors may {word}share the ladder." for word in ("", "not ")
+    ),
+    "classes_of_shares": tuple(f"The fund offers class {each} shares to all." for each in "ABC"),
+    "numbered_visits": tuple(
+        f"The card is given out at the {each} visit." for each in ("first", "second", "third")
+    ),
+    "views_of_a_drawing": tuple(
+        f"The drawing shows a {each} view of the house." for each in ("front", "rear")
+    ),
+    "polish_numbers": tuple(
+        f"Rano i wieczorem dwie osoby biorą {each} tabletki." for each in ("dwie", "trzy", "cztery")
+    ),
+    "chinese_permissions": ("这里能停车。", "这里可以停车。"),
+    "chinese_sizes": ("这是大的那个房间。", "这是小的那个房间。"),
     "isnt": ("The bridge is safe for lorries.", "The bridge isn't safe for lorries."),
     "turkish": ("Köprü kamyonlara açık.", "Köprü kamyonlara açık değil."),
     "japanese": ("この橋は車で渡れます。", "この橋は車で渡れません。"),

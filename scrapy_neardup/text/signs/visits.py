@@ -18,7 +18,7 @@ from ..characters import CodePoints, are_in
 from ..counters import FIRST_WIDE, NEAR_NUMBERS, OF_COUNTERS, OF_TIMES, ORDINARY, WORD, Words
 from ..dates import are_near
 from ..known_words import MONTHS, WEEKDAYS
-from ..normalization import normalize
+from ..normalization import normalize, normalized_words
 
 #: Words right before the date on which a page was changed, fetched or printed, or of today.
 _RIGHT_BEFORE_DATES = (
@@ -69,7 +69,7 @@ _UNTIL = frozenset("until till til bis jusqu hasta fino até tot до do".split(
 _DUE = re.compile(r"\b(?:to be|must be) .*|.*\b(?:by|until|till|bis)\W*", re.IGNORECASE)
 #: Years in which no page was fetched.
 _BEFORE_WEB = re.compile(r"(?<!\d)1(?:[0-8]\d\d|9[0-8]\d)(?!\d)")
-_DAYS = frozenset(normalize(WEEKDAYS).split())
+_DAYS = normalized_words(WEEKDAYS)
 #: Units of amounts that no server counts, behind a number or at its end.
 _UNITS = (
     "ml cl dl mg mcg µg g kg oz lb lbs mmol mm cm мл мг г кг мм см مل مجم كجم "

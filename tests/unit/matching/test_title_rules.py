@@ -110,3 +110,13 @@ def test_a_page_of_a_manual_is_one_in_all_its_versions():
         judge.check(url=f"http://a.example/f{n}", html=html).kind for n, html in enumerate(pages)
     ]
     assert kinds == ["new", "duplicate"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("C", "C++"), ("C#", "C"), ("Sum", "Sum ∑")])
+def test_a_part_that_has_a_sign_more_names_another_page(one, other):
+    judge = detector()
+    kinds = [
+        judge.check(url=f"http://a.example/{n}", html=page(f"Tasks - {part} | Shop", "Tasks")).kind
+        for n, part in enumerate((one, other))
+    ]
+    assert kinds == ["new", "new"]

@@ -103,6 +103,13 @@ def test_as_many_other_choices_differ(text, chosen, data):
         ("take one tablet daily", "take half a tablet daily"),
         ("eine tablette zweimal täglich", "eine tablette dreimal täglich"),
         ("渡 れま ます", "渡 れま ませ せん"),
+        # words of counters that count nothing
+        ("they may share it", "they may not share it"),
+        ("class b shares", "class c shares"),
+        ("at the first visit", "at the second visit"),
+        ("a front view", "a rear view"),
+        ("dwie godziny", "trzy godziny"),
+        ("能 停车", "可以 停车"),
     ],
 )
 def test_a_choice_in_place_of_another_one_counts(one, other):
@@ -216,6 +223,13 @@ def test_more_names_or_numbers_than_are_counted_are_the_most_that_are():
 def test_frequent_numbers_and_months_of_many_languages_are_choices(words):
     found = sums(*[["in", word, "and", "so"] for word in words])
     assert all(choices_differ(*each) for each in permutations(found, 2))
+
+
+@pytest.mark.parametrize("word", "男 左 是 可以 允许 周一 はい いいえ 금요일 dwie".split())
+def test_listed_words_of_all_scripts_are_choices(word):
+    codes = np.zeros(1, np.uint32)
+    [mark] = word_marks([word], token_hashes([word]), codes)
+    assert mark >= 12
 
 
 @pytest.mark.parametrize("ago", ["för {} dagar sedan", "{} ngày trước", "πριν {} ημέρες"])
