@@ -20,7 +20,7 @@ from ..text.values import CODE
 from .signature import PageSignature
 
 #: Version of the facts, for the recipe.
-VERSION = "facts-21"
+VERSION = "facts-22"
 #: Number of facts that are kept of a page, of fields beside them, and of lines under the names of
 #: their elements.
 MAX_FACTS, MAX_FIELDS, MAX_LINES = 16, 32, 32

@@ -40,6 +40,28 @@ def flats_whose_address_has_lines_of_its_own(site: Site) -> Any:
     return ads(site, layout, _ADDRESSES)
 
 
+_WITHIN_TEXT = {
+    "an_item_of_a_list": "<ul><li>VALUE</li><li>Our town</li></ul>",
+    "a_badge": "<p><span class=badge>VALUE</span></p>",
+    "the_text_below_a_heading": "<h2>Hours</h2><p>VALUE</p>",
+    "an_item_with_a_bold_label": "<ul><li><b>Hours</b> VALUE</li><li><b>Pay</b> good</li></ul>",
+    "a_second_definition": "<dl><dt>Hours and pay</dt><dd>good pay</dd><dd>VALUE</dd></dl>",
+}
+
+
+def _register_jobs(name: str, form: str) -> None:
+    def build(site: Site) -> Any:
+        layout = f"<main><article><h1>TITLE</h1>{form}TEXT</article></main>"
+        return ads(site, layout, ("Full time", "Part time"), "Gardener")
+
+    build.__name__ = f"jobs_whose_hours_are_{name}"
+    situation(contents=2)(build)
+
+
+for _name, _form in _WITHIN_TEXT.items():
+    _register_jobs(_name, _form)
+
+
 @situation(contents=4)
 def events_whose_places_are_entries_of_a_menu_element(site: Site) -> Any:
     layout = (

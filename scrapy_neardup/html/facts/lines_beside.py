@@ -22,8 +22,15 @@ from ..page_lines import INLINE
 from .content import MAX_FACTS, MAX_LINE, Content, Fact, Stated, broken_lines, line_text
 from .labels import date_of_event
 from .lines_above import is_control, is_date_of_page
-from .names import names_of
-from .stable_lines import is_level, is_passage, stable_text, stable_text_within, symbols
+from .names import names_of, names_of_line
+from .stable_lines import (
+    is_few_words,
+    is_level,
+    is_passage,
+    stable_text,
+    stable_text_within,
+    symbols,
+)
 from .table_rows import Row
 
 #: Tells whether the main text has a line, which stands in the content or not.
@@ -109,8 +116,6 @@ _OF_EVENT = re.compile(
 )
 #: How many elements around a line are looked at.
 _MAX_AROUND = 4
-_NUMBER = re.compile(r"\d+")
-_WORD = re.compile(r"[^\W_]+")
 
 
 def rows_of_two(content: Content) -> Iterator[tuple[HtmlElement, str, str]]:
@@ -165,11 +170,11 @@ def _cells(table: HtmlElement, row: Row) -> Iterator[Stated]:
 
 
 def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
-    """Yield lines that the main text has not, under the names of their elements."""
+    """Yield lines that the main text has not, and its short ones, under names of their elements."""
     rest = (
         (element, is_within, lines)
         for element, is_within, each in islice(_elements_of_lines(content), _MAX_SEARCHED)
-        if (lines := [line for line in each if not is_in_text(line, is_within) or is_level(line)])
+        if (lines := _to_compare(each, is_in_text, is_within=is_within))
     )
     for element, is_within, lines in islice(rest, _MAX_LOOKED_AT):
         if content.is_beside(element):
@@ -185,8 +190,22 @@ def lines_beside(content: Content, is_in_text: IsInText) -> Iterator[Stated]:
             if date_of_event(value) is None or not _has_date_of_page(content, element):
                 # Of these a page may have more than are kept.
                 is_minor = element is content.surroundings or symbols(value) is not None
+                is_minor = is_minor or (is_within and is_few_words(value))
                 for names in names_of_line(element, value):
                     yield line_beside(element, names, value, is_minor=is_minor)
+
+
+def _to_compare(lines: Iterable[str], is_in_text: IsInText, *, is_within: bool) -> list[str]:
+    """Return the lines that the main text has not, and its short ones.
+
+    Words in place of common words of a text are edits, but "Full time" alone says what a page is
+    about.
+    """
+    return [
+        line
+        for line in lines
+        if not is_in_text(line, is_within) or is_level(line) or (is_within and is_few_words(line))
+    ]
 
 
 def _stable_line(element: HtmlElement, line: str, *, is_within: bool) -> str | None:
@@ -373,20 +392,3 @@ def _is_behind_icon(element: HtmlElement) -> bool:
     icons = chain(islice(element, 1), [element.getprevious()])
     names = chain.from_iterable(names_of(each) for each in icons if each is not None)
     return any(_ICON.fullmatch(name) and not _ICON_OF_COUNTER.search(name) for name in names)
-
-
-def names_of_line(element: HtmlElement, value: str) -> list[str]:
-    """Return the names that tell a line from others: its element's, or else the parent's.
-
-    A name that has a word of the value may differ with it (``status-sold``) or not (``street``), so
-    the names without it are returned as well.
-    """
-    parent = element.getparent()
-    names = names_of(element)
-    if not names and parent is not None:
-        names = names_of(parent) or [str(parent.tag)]
-    words = set(_WORD.findall(value.casefold()))
-    others = [name for name in names if words.isdisjoint(_WORD.findall(name.casefold()))]
-    # Elements are numbered, too.
-    told = (" ".join([*sorted(each), str(element.tag)]) for each in (names, others))
-    return list(dict.fromkeys(_NUMBER.sub("", each) for each in told))

@@ -19,8 +19,8 @@ from .lines_beside import (
     has_own_text,
     is_for_visitors,
     line_beside,
-    names_of_line,
 )
+from .names import names_of_line
 from .stable_lines import stable_text
 
 #: Links that are looked at, and elements around each of which one may be an entry of a list.

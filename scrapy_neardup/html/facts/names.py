@@ -8,6 +8,8 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
+_NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W_]+")
 #: Columns on either side of a content that are looked at.
 MAX_COLUMNS = 16
 #: Characters of classes, and of an id, that are looked at.
@@ -77,3 +79,20 @@ def names_of(element: HtmlElement) -> list[str]:
     """Return the names of an element's classes and its id, as far as they are not too long."""
     names = f"{element.get('class', '')[:_MAX_NAMES]} {element.get('id', '')[:_MAX_NAMES]}"
     return names.split()
+
+
+def names_of_line(element: HtmlElement, value: str) -> list[str]:
+    """Return the names that tell a line from others: its element's, or else the parent's.
+
+    A name that has a word of the value may differ with it (``status-sold``) or not (``street``), so
+    the names without it are returned as well.
+    """
+    parent = element.getparent()
+    names = names_of(element)
+    if not names and parent is not None:
+        names = names_of(parent) or [str(parent.tag)]
+    words = set(_WORD.findall(value.casefold()))
+    others = [name for name in names if words.isdisjoint(_WORD.findall(name.casefold()))]
+    # Elements are numbered, too.
+    told = (" ".join([*sorted(each), str(element.tag)]) for each in (names, others))
+    return list(dict.fromkeys(_NUMBER.sub("", each) for each in told))

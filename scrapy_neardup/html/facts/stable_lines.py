@@ -23,6 +23,8 @@ from ...text.titles import LIST_KINDS, MODIFIERS
 from .content import MAX_LINE
 from .labels import date_of_event, has_byline, has_date, is_byline, n_columns
 
+#: Words of a line of the main text that says something by itself, such as "Full time".
+_MAX_FEW = 3
 #: More columns that end with a full stop are a sentence.
 _MAX_SENTENCE = 30
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
@@ -119,6 +121,12 @@ def is_level(line: str) -> bool:
     Unlike other symbols, they are no values of a main text.
     """
     return len(line) <= _MAX_LEVEL and _LEVEL.fullmatch(line) is not None
+
+
+def is_few_words(line: str) -> bool:
+    """Return whether a line is a few words, and no sentence; numbers are values of the text."""
+    has_few = len(line.split()) <= _MAX_FEW and not line.endswith(_SENTENCE_ENDS)
+    return has_few and any(map(str.isalpha, line)) and not any(map(str.isdigit, line))
 
 
 def is_passage(line: str) -> bool:

@@ -44,7 +44,6 @@ CONTROLS = {
     "menu": ("<nav><b class=active>S</b></nav>", "<nav><b>S</b></nav>"),
     "language": ("<p class=languages><b class=active>S</b></p>", "<p class=languages><b>S</b></p>"),
     "tab": ("<p class=tab-bar><b class=active>S</b></p>", "<p class=tab-bar><b>S</b></p>"),
-    "part of a name": ("<p class=activewear>S</p>", "<p class=wear>S</p>"),
     "icon with a text": ("<p><i class=tick>S</i></p>", "<p><i class=cross>S</i></p>"),
     "icon of a control": (
         "<p class=modal><i class=fa-check></i>S</p>",
