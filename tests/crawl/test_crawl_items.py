@@ -217,3 +217,22 @@ def test_an_item_that_is_kept_for_what_its_request_carried_is_warned_of_once(
     assert " although its page is a near-duplicate" in warning
     assert reason.format(list=site.url("/list")) in warning
     assert f"counted in neardup/built_items/{stat})" in warning
+
+
+@pytest.mark.parametrize("origin", ["auto", "own"])
+def test_an_item_may_hold_what_is_in_an_object_too_large_to_be_read(origin):
+    links = "".join(f"<a class='next' href='{path}'>on</a>" for path in ("/full/0", "/copy/0"))
+    with serving({**STORIES, "/list": f"<p>News{links}"}) as site:
+        start = site.url("/list")
+        meta = {start: {"neardup": {"item_origin": origin}}}
+        settings = {"CONCURRENT_REQUESTS": 1}
+        crawl = run_crawl([start], settings, spider=f"{SPIDERS}.Labelled", meta=meta)
+    found = sorted(item["label"] for item in crawl.items)
+    warnings = [line for line in crawl.logged("WARNING") if "too large" in line]
+    if origin == "own":
+        assert (len(found), warnings) == (1, [])
+        return
+    assert found == ["blue", "red"]
+    [warning] = warnings
+    assert "callback (page)" in warning
+    assert crawl.counts("built_items/") == {"too_large": 2, "derived": 1}

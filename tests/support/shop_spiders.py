@@ -163,3 +163,30 @@ class Handed(CrawlSpider):
         if "said" in response.meta:
             said = "-".join(reversed(response.meta["said"].split(".")))
             yield {"said": said, "text": " ".join(response.css("p::text").getall())}
+
+
+class Labels:
+    """Reads pages, and looks up their labels in what is too large to be read with each request."""
+
+    def __init__(self) -> None:
+        self.table: dict[str, Any] = {f"word {n}": {} for n in range(30_000)}
+        self.table |= {"full/0": "red", "copy/0": "blue"}
+
+    def page(self, response: Response) -> Iterator[Any]:
+        path = response.url.split("/", 3)[-1]
+        text = response.css(".full::text").get()
+        yield {"text": text, "label": self.table[path]}
+
+
+class Labelled(CrawlSpider):
+    """Follows links to a method of an object; its requests have the meta of the start's."""
+
+    def __init__(self, plan: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(plan, **kwargs)
+        self.labels = Labels()
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
+        for link in response.css("a.next::attr(href)").getall():
+            meta = self.plan["meta"].get(response.url)
+            yield response.follow(link, self.labels.page, meta=meta)

@@ -73,6 +73,11 @@ _DERIVED = (
     "Kept an item of %s although its page is a near-duplicate of %s: it has other short values or "
     "truth values, which may be derived from what its request carried. " + _ADVICE + "derived)"
 )
+_TOO_LARGE = (
+    "What the request of %s carries in its arguments, its meta or its callback (%s) is too large "
+    "to be looked through, so its items are dropped only if those of the original have the same "
+    "values. " + _ADVICE + "too_large)"
+)
 
 
 class BuiltItems:
@@ -104,6 +109,9 @@ class BuiltItems:
         carried = carried_values_of(response.request, judged_by)
         if carried != CarriedValues():
             self._carried[response] = carried
+        if carried.is_cut:
+            self._stats.count("built_items/too_large")
+            self._stats.warn_once("too large", _TOO_LARGE, response, callback_name(response))
 
     def note_origins(
         self, request: Request, response: Response, judgement: Judgement | None
@@ -364,5 +372,5 @@ def _holds_the_same(page: Judgement, items: int, parts: ItemParts, carried: Carr
     if parts.told_apart_by:
         return covers(page.items, items)
     # An item may lack a field for what is false, empty, or no longer there.
-    may_lack_one = carried.flags or page.verdict.kind == "revisit"
+    may_lack_one = carried.flags or carried.is_cut or page.verdict.kind == "revisit"
     return not (may_lack_one and has_carried_values(page.items))

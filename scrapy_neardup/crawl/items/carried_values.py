@@ -25,11 +25,11 @@ from parsel import Selector
 from scrapy.http import Request, Response, TextResponse
 
 from .request_contents import arguments_with, given_with, variables_with
-from .value_texts import flags_among, folded, named_parts_of, values_of
+from .value_texts import CarriedTexts, flags_among, folded, named_parts_of, values_of
 
 logger = logging.getLogger(__name__)
 
-#: Values of a request, and keys of dicts, that are compared at most.
+#: Values in a carried text, and carried keys of dicts, that are compared at most.
 _MAX_VALUES, _MAX_KEYS = 5_000, 500
 #: Carried values that are searched within an item's text; all are compared with its values.
 _MAX_SEARCHED_VALUES = 500
@@ -61,16 +61,29 @@ _MAX_SEARCHED_TEXT = 100_000
 _shown: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
 
 
-def carried_by(request: Request) -> dict[str, bool]:
-    """Return the values that a request carries, in order, each as ``values_of`` yields it.
+class Carried(NamedTuple):
+    """What a request carries.
 
-    They are followed by the keys of dicts, with ``True``: ``{"Kettle": 19.9}`` carries a name. Most
-    keys are names of fields, which say nothing.
+    :ivar values: its values, in order, each as ``values_of`` yields it. They are followed by the
+        keys of dicts, with ``True``: ``{"Kettle": 19.9}`` carries a name. Most keys are names of
+        fields, which say nothing.
+    :ivar is_cut: whether that is too much to be read, so that there may be any other value.
     """
-    keys: dict[Any, None] = {}
-    values = islice(values_of(given_with(request), keys=keys), _MAX_VALUES)
-    carried = dict.fromkeys(values, False)
-    return carried | {key: True for key in _texts_of(keys) if key not in carried}
+
+    values: dict[str, bool]
+    is_cut: bool
+
+    @classmethod
+    def of(cls, request: Request) -> Carried:
+        texts = CarriedTexts(given_with(request))
+        values = dict.fromkeys(texts.values, False)
+        keys = {key: True for key in _texts_of(texts.keys) if key not in values}
+        return cls(values | keys, texts.is_cut)
+
+
+def carried_by(request: Request) -> dict[str, bool]:
+    """Return the values that a request carries, see :class:`Carried`."""
+    return Carried.of(request).values
 
 
 class Flag(NamedTuple):

@@ -149,7 +149,8 @@ def _derived_parts(
     """Return what a callback may have made of what came with the request, as a date in other words.
 
     These are the short values of the item that did not come with the request as they are, without
-    what differs between two copies, and all truth values.
+    what differs between two copies, and all truth values. If not all that the request carries was
+    read, any value may be from there, but for a long one that the page shows.
     """
     if not parts.may_be_rewritten:
         return []
@@ -158,7 +159,7 @@ def _derived_parts(
     numbers = _carried_numbers(carried.values)
 
     def may_be_of_request(value: str) -> bool:
-        if len(value) <= _MAX_COMMON:
+        if carried.is_cut or len(value) <= _MAX_COMMON:
             return True  # stands on any page
         if is_within(value, url):
             return is_within(value, texts)
@@ -169,7 +170,19 @@ def _derived_parts(
 
     short = [value for value in parts.rest if len(value) <= _MAX_SHORT and not _is_new(value)]
     flags = (f"{name}={value}" for name, value in flags_among(named_parts_of(item)))
-    return [*filter(may_be_of_request, short[:_MAX_LOOKED_UP]), *short[_MAX_LOOKED_UP:], *flags]
+    long = _not_shown(parts.rest, response) if carried.is_cut else []
+    return [
+        *filter(may_be_of_request, short[:_MAX_LOOKED_UP]),
+        *short[_MAX_LOOKED_UP:],
+        *flags,
+        *long,
+    ]
+
+
+def _not_shown(values: Iterable[str], response: Response) -> list[str]:
+    """Return the long values that the page of an item does not show, but for URLs."""
+    long = [v for v in values if len(v) > _MAX_SHORT and not v.startswith(_URL_STARTS)]
+    return [value for value in long if not is_within(value, shown_by(response))]
 
 
 def _numbers_in(texts: Iterable[str]) -> frozenset[str]:

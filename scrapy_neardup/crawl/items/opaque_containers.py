@@ -11,11 +11,11 @@ import concurrent.futures
 import queue
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from enum import Enum
 from io import BytesIO, StringIO
-from itertools import chain, islice
+from itertools import chain
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any
 from weakref import ref
@@ -27,18 +27,16 @@ from twisted.internet.defer import Deferred
 
 from .request_contents import CALLABLES, bound_to, given_with
 
-#: Contents of one container that are read at most.
-MAX_CONTENTS = 20_000
 
-
-def contents_of_opaque(given: Any) -> list[Any] | None:
+def contents_of_opaque(given: Any) -> Iterable[Any] | None:
     """Return what such a container holds; ``None`` for all others."""
     for kinds, read in _READERS:
         if isinstance(given, kinds):
-            return list(read(given))
+            contents: Iterable[Any] = read(given)
+            return contents
     bs4 = sys.modules.get("bs4")
     if bs4 is not None and isinstance(given, bs4.Tag):
-        return [*given.attrs.values(), *given.contents]
+        return chain(given.attrs.values(), given.contents)
     return None
 
 
@@ -55,14 +53,20 @@ def _variables_of(running: Any) -> list[Any]:
     return [inner] if frame is None else [*frame.f_locals.values(), inner]
 
 
-def _texts_of_element(element: Any) -> list[Any]:
-    texts: list[Any] = element.xpath(".//text() | .//@* | @*")
-    return texts
+def texts_of_element(element: etree._Element) -> Iterator[Any]:
+    """Yield the attributes and texts in an element, one by one: a page may have any number."""
+    for each in element.iter():
+        # Comments have a text too.
+        if isinstance(each.tag, str):
+            yield from each.values()
+            yield each.text
+        if each is not element:
+            yield each.tail
 
 
-def _texts_of_plain_element(element: ET.Element) -> list[Any]:
-    parts = ([each.text, *each.attrib.values(), each.tail] for each in element.iter())
-    return list(islice(chain.from_iterable(parts), MAX_CONTENTS))
+def _texts_of_plain_element(element: ET.Element) -> Iterator[Any]:
+    for each in element.iter():
+        yield from (each.text, *each.attrib.values(), each.tail)
 
 
 def _result_of(future: Any) -> list[Any]:
@@ -82,7 +86,7 @@ _READERS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     (CALLABLES, bound_to),
     ((GeneratorType, CoroutineType, AsyncGeneratorType), _variables_of),
     ((Request,), given_with),
-    ((etree._Element,), _texts_of_element),
+    ((etree._Element,), texts_of_element),
     ((ET.Element,), _texts_of_plain_element),
     ((etree._ElementTree, ET.ElementTree), lambda tree: [tree.getroot()]),
     ((re.Match,), lambda match: [match[0], *match.groups()]),
@@ -95,5 +99,5 @@ _READERS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((BaseException,), lambda error: error.args),
     ((ref,), lambda reference: [reference()]),
     # A copy of such an iterator is another one at the same place.
-    ((type(iter([])), type(iter(()))), lambda left: islice(copy(left), MAX_CONTENTS)),
+    ((type(iter([])), type(iter(()))), copy),
 )

@@ -21,8 +21,8 @@ from ...signatures.signature import PageSignature
 from ...stores.codec import packed, unpacked
 from ..settings import META_KEY
 from .carried_values import (
+    Carried,
     Flag,
-    carried_by,
     flags_carried_by,
     flags_held_by,
     held_by,
@@ -98,6 +98,7 @@ class CarriedValues:
     :ivar origins: the pages that gave them, the oldest first.
     :ivar keys: the keys of dicts that are no values.
     :ivar flags: see :func:`~scrapy_neardup.crawl.items.carried_values.flags_carried_by`.
+    :ivar is_cut: whether there may be others, because that is too much to be read.
     """
 
     values: tuple[str, ...] = ()
@@ -105,6 +106,7 @@ class CarriedValues:
     judged_by: ItemOrigin = "auto"
     keys: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()
+    is_cut: bool = False
 
     def parts_of(self, item: Any, shown: Callable[[], str] = str) -> ItemParts:
         """Split an item into the values that came with the request and the rest.
@@ -114,7 +116,7 @@ class CarriedValues:
         values = item_values(item)
         flags = tuple(flags_held_by(item, self.flags)) if self.flags else ()
         if not (self.values or self.keys or self.origins):
-            may_be = len(flags) < len(self.flags)
+            may_be = self.is_cut or len(flags) < len(self.flags)
             return ItemParts((), tuple(values), 0, weight_of(values), {}, flags, may_be)
         urls = {origin.url.casefold() for origin in self.origins}
         held = [value for value in held_by(values, self.values) if value not in urls]
@@ -129,8 +131,9 @@ class CarriedValues:
         of_item, of_others = weight_of(values), weight_of(held)
         known = frozenset(held)
         rest = tuple(value for value in others if value not in known)
-        may_be = len(flags) < len(self.flags) or not urls.union(held).issuperset(self.values)
+        is_all = len(flags) == len(self.flags) and urls.union(held).issuperset(self.values)
         own = max(0, of_item - of_others)
+        may_be = self.is_cut or not is_all
         return ItemParts(tuple(held), rest, of_others, own, within, flags, may_be)
 
     def origins_of(self, parts: ItemParts) -> list[Origin]:
@@ -184,10 +187,10 @@ def carried_values_of(request: Request | None, judged_by: ItemOrigin) -> Carried
         origins = tuple(map(Origin.from_data, request.meta.get(_KEY, ())))
     except (TypeError, ValueError):
         origins = ()  # not our data
-    carried = carried_by(request)
+    carried, is_cut = Carried.of(request)
     values = tuple(value for value, is_key in carried.items() if not is_key)
     keys = tuple(value for value, is_key in carried.items() if is_key)
-    return CarriedValues(values, origins, judged_by, keys, flags_carried_by(request))
+    return CarriedValues(values, origins, judged_by, keys, flags_carried_by(request), is_cut)
 
 
 def item_origin_of(request: Request | None) -> ItemOrigin:
@@ -213,9 +216,10 @@ def note_origins(
     """
     # The request may have copied the note of its page, as with ``meta=response.meta``.
     request.meta.pop(_KEY, None)
-    values = {hash_of(value): value for value in carried_by(request)}
+    given = Carried.of(request)
+    values = {hash_of(value): value for value in given.values}
     is_parent = judged_by == "parent"
-    if not values and not is_parent:
+    if not (values or given.is_cut or is_parent):
         return False
     origins = []
     for origin in carried.origins:
@@ -226,7 +230,7 @@ def note_origins(
     elsewhere = {known for origin in origins for known in origin.hashes}
     elsewhere.update(map(hash_of, (*carried.values, *carried.keys)))
     new = tuple(known for known in values if known not in elsewhere)[:_MAX_HASHES]
-    if new or (is_parent and not origins):
+    if new or (not origins and (is_parent or given.is_cut)):
         origins.append(replace(here, hashes=new))
     while len(origins) > _MAX_ORIGINS:
         # Keep the first one, where the item began.

@@ -25,8 +25,18 @@ _MAX_ITEM_VALUES = 5_000
 _MAX_VISITED = 20_000
 #: Different keys of dicts that are collected; the last dict may add more.
 _MAX_KEYS = 500
-#: Containers whose named values are visited at most, and values of each.
-_MAX_NAMED, _MAX_CONTENTS = 100, 1_000
+#: Containers whose named values are visited at most, values of each, and values of all.
+_MAX_NAMED, _MAX_CONTENTS, _MAX_PARTS = 100, 1_000, 10_000
+#: Values of a request that are compared at most.
+_MAX_CARRIED = 5_000
+#: Work that reading a request takes at most, in units of a short text or number: some
+#: milliseconds, in which the crawl does nothing else.
+_MAX_WORK = 10_000
+#: Work that a container takes, beside that for its contents, and one of another type than dict and
+#: list; and characters of a text that take as long as one more.
+_OF_PLAIN, _OF_OTHER, _CHARACTERS = 2, 10, 80
+#: Types of containers that are no values, and of texts of any length.
+_PLAIN, _LONG = frozenset([dict, list]), (str, bytes, bytearray, memoryview, UserString)
 _CAN_BE_EMPTY = (str, bytes, list, tuple, dict, set, frozenset)
 #: Modules of types whose text is their value.
 _TEXT_TYPE_MODULES = frozenset(["datetime", "decimal"])
@@ -60,9 +70,71 @@ def values_of(
             seen[id(part)] = part
             if keys is not None and len(keys) < _MAX_KEYS:
                 keys.update(dict.fromkeys(keys_of(part)))
-            left.extend(reversed(contents_of(part, is_whole=is_whole)))
+            # One more than can be visited shows that there are more.
+            contents = contents_of(part, is_whole=is_whole, most=_MAX_VISITED + 1)
+            left.extend(reversed(contents))
     if is_whole and left:
         yield f"and more, in {id(given)}"
+
+
+class CarriedTexts:
+    """The texts and numbers in what a request carries, as :func:`values_of` yields them.
+
+    Each request is read, and may carry an object that holds a table of the project. So what is
+    read is bounded, and a container gets half of what is left at most: an item may stand beside a
+    table. The outer ones come first.
+
+    :ivar values: the texts and numbers.
+    :ivar keys: the keys of dicts.
+    :ivar is_cut: whether not all was read.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.values: list[str] = []
+        self.keys: dict[Any, None] = {}
+        self.is_cut = False
+        self._work = _MAX_WORK
+        self._left = deque([given])
+        # Kept, so that no other object gets its id.
+        self._seen: dict[int, Any] = {}
+        while self._left and self._has_room:
+            self._read_container(self._left.popleft())
+        self.is_cut = self.is_cut or bool(self._left) or len(self.keys) >= _MAX_KEYS
+
+    @property
+    def _has_room(self) -> bool:
+        return self._work > 0 and len(self.values) < _MAX_CARRIED
+
+    def _read_container(self, given: Any) -> None:
+        if id(given) in self._seen:
+            return
+        self._seen[id(given)] = given
+        self._work -= _OF_PLAIN if type(given) in _PLAIN else _OF_OTHER
+        if len(self.keys) < _MAX_KEYS:
+            self.keys.update(dict.fromkeys(keys_of(given)))
+        most = max(0, self._work) // 2
+        contents = contents_of(given, is_whole=False, most=most + 1)
+        for part in contents[:most]:
+            if not self._has_room:
+                self.is_cut = True
+                return
+            if not self._read_value(part):
+                self._left.append(part)
+        self.is_cut = self.is_cut or len(contents) > most
+
+    def _read_value(self, part: Any) -> bool:
+        """Read a text, number or the like; return false for what may be a container."""
+        self._work -= 1
+        if type(part) in _PLAIN:
+            return False
+        if isinstance(part, _LONG) and len(part) > self._work * _CHARACTERS:
+            self.is_cut = True
+            return True
+        text = _text_of(part)
+        if text:
+            self._work -= len(text) // _CHARACTERS
+            self.values.append(text)
+        return text is not None
 
 
 def item_values(item: Any) -> list[str]:
@@ -84,11 +156,14 @@ def flags_among(parts: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
 def named_parts_of(given: Any) -> Iterator[tuple[str, Any]]:
     """Yield all parts of a value that are no containers or empty ones, each with its name."""
     left: deque[tuple[str, Any]] = deque([("", given)])
+    n_parts = 0
     for _ in range(_MAX_NAMED):
-        if not left:
+        if not left or n_parts >= _MAX_PARTS:
             return
         # The outer ones first: another one may be large.
-        for name, part in _contents_with_names(*left.popleft()):
+        contents = _contents_with_names(*left.popleft())
+        n_parts += len(contents)
+        for name, part in contents:
             if isinstance(part, SCALARS) or _flag_of(part):
                 yield name, part
             else:
@@ -112,7 +187,8 @@ def _contents_with_names(name: str, given: Any) -> list[tuple[str, Any]]:
     try:
         if isinstance(given, ItemLoader):
             # No public method returns the collected values without changing the loader.
-            return [("", given.item), *getattr(given, "_values", {}).items()]
+            values = getattr(given, "_values", {}).items()
+            return [("", given.item), *islice(values, _MAX_CONTENTS)]
         if isinstance(given, Mapping) or ItemAdapter.is_item(given):
             mapping = given if isinstance(given, Mapping) else ItemAdapter(given)
             return [(str(key), value) for key, value in islice(mapping.items(), _MAX_CONTENTS)]

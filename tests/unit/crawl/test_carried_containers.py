@@ -8,6 +8,7 @@ import functools
 import io
 import queue
 import re
+import tracemalloc
 from collections import Counter, UserDict, UserString
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import Future
@@ -23,7 +24,14 @@ from scrapy.http import HtmlResponse
 from twisted.internet.defer import Deferred, succeed
 
 from scrapy_neardup.crawl.items.carried_values import carried_by, held_by
-from scrapy_neardup.crawl.items.origins import CarriedValues, carried_values_of
+from scrapy_neardup.crawl.items.item_digests import parts_of as parts_of_item
+from scrapy_neardup.crawl.items.origins import (
+    CarriedValues,
+    Origin,
+    carried_values_of,
+    carries_values,
+    note_origins,
+)
 from scrapy_neardup.crawl.items.request_contents import note_arguments
 from scrapy_neardup.crawl.items.value_texts import item_values
 
@@ -247,7 +255,7 @@ def test_a_key_counts_unless_the_page_shows_it():
 def test_many_rows_with_the_same_fields_leave_room_for_keys():
     rows = [{"name": number} for number in range(2_000)]
     carried = carried_by(Request(URL, cb_kwargs={"rows": rows, "prices": {"Kettle": True}}))
-    assert [key for key, is_key in carried.items() if is_key] == ["name", "kettle"]
+    assert {key for key, is_key in carried.items() if is_key} == {"name", "kettle"}
     many = {f"key {number}": True for number in range(2_000)}
     assert len(carried_by(Request(URL, cb_kwargs={"rows": [many, many]}))) == 500
 
@@ -262,3 +270,92 @@ def test_a_carried_key_is_noted_for_its_page():
     carried = carried_by(Request(URL, cb_kwargs={"given": {"Kettle": "Steel", "Steel": 1}}))
     assert carried == {"steel": False, "1": False, "kettle": True}
     assert item_values({"Kettle": "Steel"}) == ["steel"]
+
+
+class Counted(str):
+    """A text that counts how often one is read."""
+
+    n_read = 0
+
+    def __str__(self) -> str:
+        Counted.n_read += 1
+        return self[:]
+
+
+LARGE: dict[str, Callable[[list[Counted]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": set,
+    "dict": lambda texts: dict(enumerate(texts)),
+    "UserDict": lambda texts: UserDict(enumerate(texts)),
+    "dicts": lambda texts: [{"name": text} for text in texts],
+    "objects": lambda texts: list(map(Named, texts)),
+    "attributes": lambda texts: argparse.Namespace(**dict(zip(texts, texts, strict=True))),
+    "iterator": iter,
+    "exception": lambda texts: ValueError(*texts),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_a_large_container_is_read_in_part(kind):
+    Counted.n_read = 0
+    given = {"table": LARGE[kind]([Counted(f"text {n}") for n in range(30_000)]), "name": "Kettle"}
+    carried = carried_values_of(Request(URL, meta=given), "auto")
+    # What stands beside it is read nevertheless.
+    assert "kettle" in carried.values
+    assert carried.is_cut
+    assert 0 < Counted.n_read <= 10_000
+
+
+def nested(depth: int) -> dict[str, Any]:
+    return {letter: nested(depth - 1) for letter in "abcdefgh"} if depth else {}
+
+
+@pytest.mark.parametrize(
+    "large",
+    [nested(5), [object() for _ in range(10_000)], ["<p>text</p>" * 100_000] * 9],
+    ids=["trie", "objects", "texts"],
+)
+def test_what_holds_many_containers_or_long_texts_is_read_in_part(large):
+    request = Request(URL, meta={"large": large, "name": "Kettle"})
+    carried = carried_values_of(request, "auto")
+    assert (carried.values, carried.is_cut) == (("kettle",), True)
+
+
+def test_no_copy_is_made_of_what_is_read_in_part():
+    page = HtmlResponse(URL, body=b"<p id=a>text</p>" * 100_000)
+    large = [dict.fromkeys(range(1_000_000)), page, page.css("p"), page.css("body")[0].root]
+    carried_by(Request(URL))
+    tracemalloc.start()
+    try:
+        carried_by(Request(URL, meta={"large": large}))
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_read_in_part_is_read_in_full_where_it_is_small():
+    rows = [{"name": f"Kettle {n}", "price": n} for n in range(1_000)]
+    carried = carried_values_of(Request(URL, meta={"rows": rows}), "auto")
+    assert not carried.is_cut
+    assert len(carried.values) == 2_000
+
+
+def test_an_item_is_told_apart_by_all_that_may_come_from_what_was_read_in_part():
+    """Such a value may be looked up in the part that was not read."""
+    page = HtmlResponse(URL + "17", body=b"<p>Seen 1234 times</p>")
+    item = {"id": "17", "views": "1234", "text": "word " * 30, "url": page.url}
+    told = {}
+    for name, given in {"small": [object()], "large": nested(5)}.items():
+        carried = carried_values_of(Request(URL, cb_kwargs={"given": given}), "auto")
+        told[name] = set(parts_of_item(item, page, carried, []).told_apart_by)
+    assert told["small"] == set()
+    assert told["large"] == {"17", "1234", ("word " * 30).strip()}
+
+
+def test_a_request_that_cannot_be_read_in_full_carries_something():
+    here = Origin.of(URL, None, is_known=False)
+    small, large = (Request(URL, meta={"given": given}) for given in ({}, nested(5)))
+    assert not note_origins(small, here, CarriedValues(), "auto")
+    assert note_origins(large, here, CarriedValues(), "auto")
+    assert carries_values(large)
