@@ -22,9 +22,11 @@ from benchmarks.crawl.killed_crawls import (
     site,
 )
 from scrapy_neardup.crawl.durability.job import Job
-from tests.support.crawl import LOOPS
+from tests.support.crawl import LOOPS, run_crawl
 from tests.support.killing import Runs, passed_over
 from tests.support.processes import linux, wait_for
+from tests.support.server import Answer, serving
+from tests.support.texts import FERRY, MUSEUM, page
 
 pytestmark = linux
 
@@ -266,6 +268,41 @@ def test_items_rejected_for_a_while_are_stored_by_the_next_run(tmp_path, port):
     assert Job(tmp_path / "job").ended_uncleanly
     runs.finish(**RECOVER)
     assert not account(SHAPE, runs.stored(), ()).lost
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason", "said"),
+    [("keep", "finished", "keeping pages"), ("stop", "neardup_store", "Closing the spider")],
+)
+def test_pages_are_not_said_to_be_remembered_in_a_deleted_file(tmp_path, setting, reason, said):
+    path = tmp_path / "seen.sqlite"
+    settings = {
+        "NEARDUP_STORE": f"sqlite:///{path}",
+        "NEARDUP_ON_STORE_ERROR": setting,
+        "ITEM_PIPELINES": {"tests.support.killing.Deleting": 600},
+        "DELETED": str(path),
+        "CONCURRENT_REQUESTS": 1,
+    }
+
+    def late() -> bytes:
+        time.sleep(3)  # the store is checked meanwhile
+        return page(MUSEUM, "The museum").encode()
+
+    with serving({"/1": page(FERRY, "The ferry"), "/2": Answer(late)}) as site:
+        crawl = run_crawl([site.url("/1"), site.url("/2")], settings)
+    assert crawl.stats["finish_reason"] == reason
+    gone = f"{path}: the file was deleted, moved or replaced while it was open"
+    *noticed, at_end = crawl.logged("WARNING") + crawl.logged("ERROR")
+    assert len(noticed) == 1
+    assert gone in noticed[0]
+    assert said in noticed[0]
+    assert at_end.startswith("Cannot record all pages")
+    assert gone in at_end
+    stored = len(crawl.stored)
+    assert stored == 2 or setting == "stop"
+    assert crawl.stats["neardup/store/not_remembered"] == stored
+    [end] = [line for line in crawl.logged("INFO") if line.startswith("Judged")]
+    assert f"; 0 remembered, {stored} more waiting to be recorded" in end
 
 
 def test_item_is_not_appended_to_a_truncated_line(tmp_path, port):

@@ -236,6 +236,49 @@ class TestKilled:
         assert pages_in(copy) == [made_page(1)]
 
 
+class TestGone:
+    """The file is deleted, moved or replaced while it is open."""
+
+    @pytest.mark.parametrize("how", ["deleted", "folder", "moved", "replaced"])
+    def test_nothing_is_said_to_be_written_to_a_file_that_is_gone(self, tmp_path, how):
+        path = tmp_path / "folder" / "seen.sqlite"
+        path.parent.mkdir()
+        store = SqliteStore(path)
+        keep(store, made_page(0))
+        store.flush()
+        assert (store.problem, store.n_unwritten) == (None, 0)
+        if how == "folder":
+            path.parent.rename(tmp_path / "other")
+        elif how == "deleted":
+            path.unlink()
+        else:
+            path.rename(tmp_path / "moved.sqlite")
+        if how == "replaced":
+            path.write_bytes(b"another")
+        # Before anything else is written, and after that.
+        for n in range(2):
+            assert "was deleted, moved or replaced" in (store.problem or "")
+            assert store.n_unwritten == n + 1
+            keep(store, made_page(n + 1))
+        # What was stored is known nevertheless.
+        assert store.claim(made_page(0), RULE).verdict.kind == "revisit"
+        with pytest.raises(StoreError, match=f"{path}: the file was deleted, moved or replaced"):
+            store.close()
+
+    def test_a_file_that_is_put_back_has_what_was_stored_meanwhile(self, path, tmp_path):
+        with opened(path) as store:
+            keep(store, made_page(0))
+            store.flush()
+            path.rename(tmp_path / "moved.sqlite")
+            keep(store, made_page(1))
+            with pytest.raises(StoreError, match="deleted, moved or replaced"):
+                store.flush()
+            (tmp_path / "moved.sqlite").rename(path)
+            store.flush()
+            assert (store.problem, store.n_unwritten) == (None, 0)
+        assert pages_in(path) == [made_page(0), made_page(1)]
+
+
 class TestFullDisk:
     @pytest.mark.slow
     def test_nothing_is_lost_while_the_disk_takes_nothing(self, path):

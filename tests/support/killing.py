@@ -60,6 +60,21 @@ class Limiting:
         return item
 
 
+class Deleting:
+    """A pipeline that deletes the file ``DELETED`` when an item comes, if it is there."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        return cls(crawler.settings["DELETED"])
+
+    def process_item(self, item: Any) -> Any:
+        self._path.unlink(missing_ok=True)
+        return item
+
+
 class Runs(killed_crawls.Runs):
     """Runs of one crawl, one after the other, started warm."""
 

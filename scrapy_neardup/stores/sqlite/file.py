@@ -185,6 +185,8 @@ class SqliteFile:
         try:
             self.writer.flush()
         except StoreError as error:
+            if gone := self.writer.gone:
+                raise StoreError(address_of(self.path), gone) from error
             _, waiting = self.writer.pending()
             if not waiting.has_pages:
                 logger.warning(
@@ -195,6 +197,9 @@ class SqliteFile:
             raise StoreError(
                 address_of(self.path), f"{pages:,} pages {outcome}: {error.problem}"
             ) from error
+        # All was written, but perhaps to a file that nobody finds.
+        if gone := self.writer.gone:
+            raise StoreError(address_of(self.path), gone)
 
     def _namespace(self, name: str) -> Space | None:
         with complaining(self.path):

@@ -159,6 +159,37 @@ def complaining(path: Path) -> Iterator[None]:
         raise StoreError(address_of(path), f"{error}{hint}") from error
 
 
+class Place:
+    """The place of a file that has been opened.
+
+    A file that is deleted or moved while it is open can be written as before, but whoever opens
+    the path later finds nothing of that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened = self._there()
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong if the file is no longer there."""
+        try:
+            if self._there() == self._opened:
+                return None
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError:
+            return None  # nobody can tell
+        return (
+            "the file was deleted, moved or replaced while it was open; the pages of this crawl "
+            "are not remembered unless it is put back"
+        )
+
+    def _there(self) -> tuple[int, int]:
+        found = self._path.stat()
+        return found.st_dev, found.st_ino
+
+
 def require_database(path: Path) -> None:
     """Refuse a file of something else that is no database, before a lock is made beside it.
 

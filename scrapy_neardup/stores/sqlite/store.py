@@ -81,8 +81,8 @@ class SqliteStore(InProcessStore):
 
     @property
     def n_unwritten(self) -> int:
-        """Number of pages that wait in memory to be written."""
-        return self._pages.n_unwritten()
+        """Number of pages that wait in memory to be written; all if the file is gone."""
+        return len(self) if self._pages.is_gone else self._pages.n_unwritten()
 
     def _new_body_cache(self, max_bytes: int) -> BodyCache:
         path = bodies_of(self._path)
@@ -166,6 +166,11 @@ class _SqliteArchive(Archive):
     @property
     def problem(self) -> str | None:
         return self._file.writer.problem
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the path no longer has the file."""
+        return self._file.writer.gone is not None
 
     def adopt(self, recipe: str, parts: Mapping[str, str]) -> None:
         with self._file.writer.changing() as connection:

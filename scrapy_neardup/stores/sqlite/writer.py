@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ...exceptions import StoreError
 from . import hint_tables, unstored
-from .format import address_of, complaining, sealed
+from .format import Place, address_of, complaining, sealed
 from .hint_tables import NamedKey, Noted
 from .unstored import Unstored, UnstoredKey
 
@@ -137,8 +137,9 @@ class BatchWriter:
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: threading.RLock) -> None:
         #: What the disk said when it last refused, until it takes something again.
-        self.problem: str | None = None
+        self._refused: str | None = None
         self._path = path
+        self._place = Place(path)
         self._connection = connection
         self._lock = lock
         self._wake = threading.Condition(lock)
@@ -154,6 +155,16 @@ class BatchWriter:
         self._is_closing = False
         self._thread = threading.Thread(target=self._write_on, name="neardup-store", daemon=True)
         self._thread.start()
+
+    @property
+    def gone(self) -> str | None:
+        """What is wrong if the path no longer has the file, so that nothing of it remains."""
+        return self._place.problem
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing can be written at present."""
+        return self.gone or self._refused
 
     def pending(self) -> tuple[Batch, Batch]:
         """Return what is not written yet, the older batch first. The lock must be held."""
@@ -236,6 +247,9 @@ class BatchWriter:
             if not batch:
                 return False
             try:
+                if gone := self.gone:
+                    # SQLite would separate a file that was moved from its log.
+                    raise sqlite3.OperationalError(gone)
                 with _transaction(self._connection):
                     batch.write(self._connection)
                     self._trim(batch)
@@ -243,13 +257,13 @@ class BatchWriter:
                 with self._lock:
                     self._waiting.put_before(batch)
                     self._under_way = Batch()
-                    self.problem = str(error)
+                    self._refused = str(error)
                 raise
             if batch.unstored:
                 self._write_unstored(batch.unstored)
             with self._lock:
                 self._under_way = Batch()
-                self.problem = None
+                self._refused = None
             return True
 
     def _write_unstored(self, pages: dict[UnstoredKey, Unstored]) -> None:
