@@ -79,6 +79,7 @@ class NearDupJudge:
             self._field = JudgedField(config.item_field, self.stats)
         else:
             self.session.items.on_stored = self.built_items.stored
+            self.session.items.on_lost = self.built_items.forget_stored
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -21,7 +21,7 @@ from .backpressure import Throttle
 from .containment import CrawlContainment
 from .copies.canonical_holds import CanonicalHolds
 from .copies.recorder import CopyRecorder
-from .durability.feeds import Feeds, warn_of_overwriting
+from .durability.feeds import FORGOTTEN_NEXT, ITEMS_LOST, PAGES_LOST, Feeds, warn_of_overwriting
 from .durability.job import Job, JobJournal
 from .items.item_tracker import ItemTracker
 from .monitoring.crawl_log import CrawlLog, CrawlStats
@@ -176,6 +176,8 @@ class CrawlSession:
         note = (lambda key: None) if self.journal is None else self.journal.note
         max_wait = self.config.store_settings.max_wait
         self.store_client = StoreClient(detector, max_wait, self._store_failed, note)
+        if self._feeds is not None:
+            self._feeds.watch(self.store_client.unconfirmed, self._feed_lost)
         await self.request_filter.open(self.store_client)
         if self.config.report is not None:
             self.recorder = ReportRecorder(self.config, self.config.report, spider_name)
@@ -225,10 +227,14 @@ class CrawlSession:
     def _feeds_closed(self) -> None:
         """Warn of feeds that could not be stored."""
         if self.store_client is not None and self._feeds is not None and not self._feeds.are_stored:
-            self._logger.warning(
-                "A feed could not be stored: the next run will forget the pages recorded since "
-                "all feeds were last on disk, so that they are stored again"
-            )
+            self._logger.warning(FORGOTTEN_NEXT if self._outlives else ITEMS_LOST)
+
+    def _feed_lost(self, since: int) -> None:
+        """Make pages count as not stored whose items a feed has lost, so that copies are stored."""
+        assert self.store_client is not None
+        self.items.lose_stored()
+        if n_lost := self.store_client.lose(since):
+            self._logger.warning(PAGES_LOST, n_lost)
 
     async def settle_store(self) -> None:
         """Record what waits for the store, when no more items come.
@@ -343,18 +349,12 @@ class CrawlSession:
             return True
         save = None if self.journal is None else self.journal.saving()
         try:
-            synchronise = self._feeds.flush(closed=closed)
-            if synchronise is None:
-                return False
-            await in_thread(synchronise)
-            if save is not None:
-                await in_thread(save)
+            return await self._feeds.write(save, closed=closed)
         except OSError as error:
             self.stats.warn_once(
                 "feed", "Cannot write a feed; its pages stay unconfirmed: %s", error
             )
             return False
-        return True
 
     async def _forget(self, keys: Collection[str]) -> None:
         """Forget pages that turned out to be soft 404s, by their keys."""

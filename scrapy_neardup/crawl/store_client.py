@@ -6,13 +6,12 @@ recovers.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from time import monotonic, perf_counter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ..detector import NearDupDetector
 from ..exceptions import InvalidOption, SignatureMismatch, StoreError
@@ -24,7 +23,9 @@ from ..signatures.signature import PageSignature
 from ..stores import Claim, Store, Ticket, open_store
 from ..stores.in_process import InProcessStore
 from .async_bridge import in_thread, result_of, start, wait_for
+from .durability.backlog import Backlog, StoredPage
 from .durability.confirmations import Confirmations
+from .durability.unconfirmed_pages import LostPages, UnconfirmedPages
 from .settings import Config, as_setting
 
 T = TypeVar("T")
@@ -35,8 +36,6 @@ _THREADS = 8
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 #: Seconds between two claims while a page waits for the outcome of another: at first, and at most.
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 1.0
-#: Stored pages that wait for the store to recover; beyond this the oldest are given up.
-_MAX_BACKLOG = 100_000
 
 
 class StoreCalls:
@@ -153,8 +152,8 @@ class StoreClient:
     :param on_failure: called with each error of the store.
     :param on_stored: called with the key of each page whose items have been stored.
     :ivar calls: the calls to the store.
+    :ivar unconfirmed: the pages of this crawl that a feed may still lose.
     :ivar waits: number of pages that had to wait for another one.
-    :ivar added: number of pages that were added to the store after a failure.
     """
 
     def __init__(
@@ -166,20 +165,25 @@ class StoreClient:
     ) -> None:
         self.store = detector.store
         self.waits = 0
-        self.added = 0
-        self._n_given_up = 0
         self._max_wait = max_wait
         self._on_stored = on_stored
         self._detector = detector
         self.calls = StoreCalls(self.store, on_failure, detector.signer.recipe)
         self._confirmations = Confirmations(self.store)
         self._claimed: dict[Ticket, PageSignature] = {}
-        self._backlog: deque[_StoredPage] = deque()
+        self.unconfirmed = UnconfirmedPages()
+        self._lost = LostPages(self.store, self.calls.ask)
+        self._backlog = Backlog(self.store, self.calls.ask, self._confirmations.leave_open)
 
     @property
     def n_unrecorded(self) -> int:
         """Number of stored pages that the store has not recorded."""
-        return self._n_given_up + len(self._backlog)
+        return self._backlog.n_given_up + len(self._backlog)
+
+    @property
+    def added(self) -> int:
+        """Number of pages that were added to the store after a failure."""
+        return self._backlog.n_added
 
     @property
     def n_waiting(self) -> int:
@@ -208,8 +212,10 @@ class StoreClient:
         if self.calls.is_paused:
             return self._claim_without_store(signature)
         try:
+            if self._lost:
+                await self._lost.forget()
             if self._backlog:
-                await self._add_backlog()
+                await self._backlog.write()
             claim = await self._claim_after_waiting(signature, rule)
         except StoreError as error:
             self.calls.failed(error)
@@ -240,14 +246,15 @@ class StoreClient:
             return
         if items != NO_ITEMS:
             self._on_stored(signature.key)
-        add_later = partial(self._add_later, _StoredPage(signature, items, confirmed))
+        record = self._recording(signature.key, is_at_risk=not confirmed and items != NO_ITEMS)
+        add_later = partial(self._backlog.add, StoredPage(signature, items, confirmed, record))
         if isinstance(ticket, _LocalTicket):
             add_later()
             return
         if not confirmed:
             self._confirmations.leave_open()
         commit = partial(self.store.commit, ticket, confirmed=confirmed, items=items)
-        self.calls.tell(commit, add_later)
+        self.calls.tell(lambda: record(commit), add_later)
 
     def confirm(self, mark: int) -> None:
         """Confirm that the pages that this crawl stored before a mark of the store are on disk."""
@@ -255,6 +262,18 @@ class StoreClient:
         if up_to > self._confirmations.confirmed:
             self._confirmations.confirmed = up_to
             self.calls.tell(lambda: self.store.confirm(up_to))
+
+    def lose(self, since: int) -> int:
+        """Have the store forget pages whose items may be lost; return how many there are.
+
+        No later page is judged before that.
+
+        :param since: number of the first of them, see :attr:`unconfirmed`.
+        """
+        lost = self.unconfirmed.lose(since)
+        self._lost.add(lost, before=self.unconfirmed.next)
+        start(self._forget_lost())
+        return len(lost)
 
     async def advise(self, call: Callable[[], T], *, aside: bool = False) -> T | None:
         """Call the store for something optional, and return the answer.
@@ -286,7 +305,8 @@ class StoreClient:
         await self.calls.finish()
         # What it does not take is tried again, and reported, when it is closed.
         with suppress(StoreError):
-            await self._add_backlog()
+            await self._lost.forget()
+            await self._backlog.write()
         if isinstance(self.store, InProcessStore):
             with suppress(StoreError):
                 await in_thread(self.store.flush)
@@ -302,13 +322,20 @@ class StoreClient:
         await self.calls.finish()
         try:
             if self._backlog:
-                await self._add_backlog()
+                await self._backlog.write()
             if confirmed:
                 up_to = self._confirmations.confirmable(self.store.mark(), is_idle=True)
                 await self.calls.ask(lambda: self.store.confirm(up_to))
         finally:
             self._confirmations.leave()
             await self.calls.close(self.store)
+
+    async def _forget_lost(self) -> None:
+        try:
+            await self._lost.forget()
+        except StoreError as error:
+            # It is tried again before the next page is judged.
+            self.calls.failed(error)
 
     async def _claim_after_waiting(self, signature: PageSignature, rule: Rule) -> Claim:
         deadline, delay = monotonic() + self._max_wait, _FIRST_DELAY
@@ -329,35 +356,12 @@ class StoreClient:
         self._claimed[ticket] = signature
         return Claim(Verdict("undecided", signature.url, Reason.STORE_UNREACHABLE), ticket)
 
-    def _add_later(self, page: _StoredPage) -> None:
-        self._backlog.append(page)
-        if len(self._backlog) > _MAX_BACKLOG:
-            self._backlog.popleft()
-            self._n_given_up += 1
-
-    async def _add_backlog(self) -> None:
-        """Add the pages that were stored while the store failed."""
-        while self._backlog:
-            page = self._backlog.popleft()
-            if not page.confirmed:
-                self._confirmations.leave_open()
-            add = partial(
-                self.store.add, page.signature, confirmed=page.confirmed, items=page.items
-            )
-            try:
-                await self.calls.ask(add)
-            except StoreError:
-                self._backlog.appendleft(page)
-                raise
-            self.added += 1
-
-
-class _StoredPage(NamedTuple):
-    """A stored page that is to be added once the store recovers; see ``StoreClient.settle``."""
-
-    signature: PageSignature
-    items: int
-    confirmed: bool
+    def _recording(self, key: str, *, is_at_risk: bool) -> Callable[[Callable[[], None]], None]:
+        """Return a function that has a page recorded by a call of the store."""
+        if not is_at_risk:
+            return lambda record: record()
+        number = self.unconfirmed.note(key)
+        return lambda record: self._lost.record(record, key, number)
 
 
 class _LocalTicket:

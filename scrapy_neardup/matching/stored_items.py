@@ -210,6 +210,14 @@ class PageItems:
         """Note that the page has no items."""
         self._stored = NO_ITEMS
 
+    def lose_stored(self) -> None:
+        """Note that all items that were stored until now are lost, those of earlier visits too."""
+        self._known = NO_ITEMS
+        if self._stored:
+            self._stored = None
+            # Which of them were at the last position is not known any more.
+            self._n_open = self._n_last_open = self._n_yielded
+
     @property
     def record(self) -> int | None:
         """The record of the stored items; ``None`` if this visit stored none."""
@@ -265,6 +273,15 @@ class StoredItems:
             oldest, known = self._digests.popitem(last=False)
             self._texts.pop(oldest, None)
             self._size -= len(known)
+
+    def lose(self) -> None:
+        """Note that none of the items may be stored; pages and texts stay known.
+
+        What is known of them tells other items of the same pages apart.
+        """
+        for digests in self._digests.values():
+            digests.clear()
+        self._size = 0
 
     def has(self, url: str, digest: int) -> bool:
         """Return whether an item of the page with this digest was stored."""

@@ -30,6 +30,8 @@ from scrapy.extensions.feedexport import (
 
 from ...exceptions import StoreError
 from ...stores import Store
+from ..async_bridge import in_thread
+from .unconfirmed_pages import UnconfirmedPages
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -42,6 +44,19 @@ _OVERWRITTEN = (
     "deleted here are not stored again from copies of these pages. To keep them, append "
     "('overwrite': False, -o), or write each run to a file of its own ('%%(time)s' in its name)"
 )
+#: When a feed could not be stored, while the crawl goes on and in the end.
+PAGES_LOST = (
+    "A feed could not be stored: the %d pages whose items may have been in it do not count as "
+    "stored any more, so that copies that come from now on are stored"
+)
+ITEMS_LOST = (
+    "A feed could not be stored: its items are lost, but for those of which a copy came later. The "
+    "store was in memory, so that the next run stores all pages again"
+)
+FORGOTTEN_NEXT = (
+    "A feed could not be stored: the next run will forget the pages recorded since all feeds were "
+    "last on disk, so that they are stored again"
+)
 #: Formats with one item per line.
 _LINE_FORMATS = ("jsonlines", "jsonl", "jl")
 
@@ -51,8 +66,15 @@ class Feeds:
 
     def __init__(self, exporter: FeedExporter) -> None:
         self._exporter = exporter
-        #: Slots with items, including full batches that new slots have replaced.
-        self._unclosed: set[FeedSlot] = set()
+        #: Slots with items, including full batches that new slots have replaced, each with the
+        #: number of the first page whose items it may have.
+        self._unclosed: dict[FeedSlot, int] = {}
+        #: Number behind the pages whose items all feeds are known to have on disk.
+        self._written = 0
+        self._can_synchronise = True
+        self._pages = UnconfirmedPages()
+        self._on_loss: Callable[[int], None] = lambda since: None
+        self._n_losses = self._n_not_synchronised = 0
         #: Files that were closed and are not yet synchronised.
         self._closed: list[str] = []
         self._has_failed = False
@@ -76,15 +98,46 @@ class Feeds:
     @property
     def has_failed(self) -> bool:
         """Whether a feed failed to export an item, or to be stored."""
-        assert self._exporter.crawler.stats
-        stats = self._exporter.crawler.stats.get_stats()
-        failed = "feedexport/failed_count/"
-        return self._has_failed or any(name.startswith(failed) for name in stats)
+        return self._has_failed or self._n_not_stored > 0
 
     @property
     def are_stored(self) -> bool:
         """Whether all feeds are closed and stored; Scrapy reports no failure to close one."""
         return not self.has_failed and not self._unclosed
+
+    @property
+    def _n_not_stored(self) -> int:
+        """Number of feeds and batches that could not be stored."""
+        assert self._exporter.crawler.stats
+        stats = self._exporter.crawler.stats.get_stats()
+        failed = "feedexport/failed_count/"
+        return sum(n for name, n in stats.items() if name.startswith(failed))
+
+    def _first_at_risk(self, *, of_all: bool) -> int:
+        """Return the number of the first page whose items may be lost while the crawl goes on.
+
+        A feed that is stored in the end only, and not synchronised before, cannot fail earlier.
+
+        :param of_all: whether this may be items of any feed, not of unclosed batches alone.
+        """
+        slots = self._exporter.slots
+        at_risk = [
+            number
+            for slot, number in self._unclosed.items()
+            if slot.feed_options.get("batch_item_count") or slot not in slots
+        ]
+        # Of what another exporter has, not all is known.
+        if of_all or not self._exports_here:
+            at_risk.append(self._written)
+        return min(at_risk, default=self._pages.next)
+
+    def watch(self, pages: UnconfirmedPages, on_loss: Callable[[int], None]) -> None:
+        """Tell about feeds that lose items which they had taken.
+
+        :param pages: those whose items the feeds take; the feeds settle them.
+        :param on_loss: called with the number of the first page whose items may be lost.
+        """
+        self._pages, self._on_loss = pages, on_loss
 
     def targets(self) -> dict[str, bool]:
         """Return whether each feed replaces what earlier runs wrote there.
@@ -97,6 +150,8 @@ class Feeds:
         """Export an item to the feeds; return whether it is in one, and none failed."""
         slots = self._exporter.slots
         before = sum(slot.itemcount for slot in slots)
+        # Another exporter may have exported the item already, and earlier ones.
+        first = self._pages.next if self._exports_here else 0
         try:
             for slot in slots:
                 if slot.file is None:
@@ -109,7 +164,9 @@ class Feeds:
             logger.error("A feed failed to export an item: %s", error, exc_info=True)
             return False
         finally:
-            self._unclosed.update(slot for slot in slots if slot.itemcount)
+            for slot in slots:
+                if slot.itemcount:
+                    self._unclosed.setdefault(slot, first)
         is_in_one = sum(slot.itemcount for slot in slots) > before or not self._exports_here
         if not is_in_one and type(item) not in self._left_out:
             self._left_out.add(type(item))
@@ -122,9 +179,39 @@ class Feeds:
 
     def slot_closed(self, slot: FeedSlot) -> None:
         """Note that a feed, or a batch of one, has been closed."""
-        self._unclosed.discard(slot)
+        # Several may have failed by now, so all that are not closed are in doubt.
+        self._report_losses()
+        self._unclosed.pop(slot, None)
         if isinstance(slot.storage, FileFeedStorage) and slot.itemcount:
             self._closed.append(slot.storage.path)
+
+    async def write(self, save: Callable[[], None] | None, *, closed: bool) -> bool:
+        """Write to disk what the feeds hold; return whether all items so far are there.
+
+        :param save: called in a thread when they are.
+        :param closed: whether all feeds have been closed.
+        :raises OSError: when writing fails.
+        """
+        number = self._pages.next
+        if is_written := (synchronise := self.flush(closed=closed)) is not None:
+            try:
+                await in_thread(synchronise)
+            finally:
+                self._report_losses()
+            self._written = number
+            first = self._unclosed.items()
+            self._unclosed = {slot: max(page, number) for slot, page in first}
+            if save is not None:
+                await in_thread(save)
+        self._pages.settle_before(self._first_at_risk(of_all=self._can_synchronise))
+        return is_written
+
+    def _report_losses(self) -> None:
+        """Report what feeds have lost since this was last called."""
+        n_losses = self._n_not_stored + self._n_not_synchronised
+        if n_losses > self._n_losses:
+            self._n_losses = n_losses
+            self._on_loss(self._first_at_risk(of_all=self._n_not_synchronised > 0))
 
     def flush(self, *, closed: bool) -> Callable[[], None] | None:
         """Flush the buffers of the feeds to the operating system.
@@ -137,15 +224,17 @@ class Feeds:
         """
         if closed:
             return self._synchronising([]) if self.are_stored else None
+        self._can_synchronise = False
         if self.has_failed:
             return None
         files = []
-        for slot in self._unclosed.union(self._exporter.slots):
+        for slot in {*self._unclosed, *self._exporter.slots}:
             if slot.file is None and isinstance(slot.storage, FileFeedStorage):
                 continue  # nothing has been written yet
             if slot.file is None or slot.file.closed or not _is_written_at_once(slot):
                 return None
             files.append(slot.file)
+        self._can_synchronise = True
         for file in files:
             file.flush()
         return self._synchronising([os.dup(file.fileno()) for file in files])
@@ -171,6 +260,7 @@ class Feeds:
                             os.fsync(file.fileno())
                 except OSError:
                     self._has_failed = True
+                    self._n_not_synchronised += 1
                     raise
 
         return synchronise

@@ -271,6 +271,16 @@ class BuiltItems:
         if verdict.duplicate_of is not None:
             self._kept.note(verdict.duplicate_of, sent.digest, texts=sent.texts)
 
+    def forget_stored(self) -> None:
+        """Forget all items that were stored, and which pages are copies: they may be lost."""
+        self._stored.lose()
+        self._kept.lose()
+        self._equal.forget_sent()
+        for visit, judgement in list(self._visits.items()):
+            is_open = judgement.pending is not None and not judgement.pending.is_settled
+            if judgement.is_superfluous and not is_open:
+                del self._visits[visit]
+
     def _is_stored(
         self, page: Judgement | None, digest: int, bits: int, texts: ItemTexts | None
     ) -> bool:

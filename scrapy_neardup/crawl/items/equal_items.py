@@ -130,6 +130,10 @@ class EqualItems:
         verdict = Verdict("duplicate", url, Reason.SAME_ITEM, original, similarity=1.0)
         return replace(page, verdict=replace(verdict, same_shown=True))
 
+    def forget_sent(self) -> None:
+        """Forget the items that were sent, because they may be lost."""
+        self._sent.clear()
+
     def noted(self, decided: ItemJudgement, item: SentItem | None) -> ItemJudgement:
         """Return the judgement on an item that is kept, so that equal ones know what becomes of it.
 

@@ -234,12 +234,14 @@ class ItemTracker:
     :param active: returns the requests whose responses Scrapy is still processing.
     :param by_item: whether items are judged, not pages.
     :ivar on_stored: called for each stored item that a judgement applies to.
+    :ivar on_lost: called when stored items may have been lost.
     """
 
     def __init__(self, active: Callable[[], Container[Request]], *, by_item: bool) -> None:
         self._active = active
         self._by_item = by_item
         self.on_stored: Callable[[ItemJudgement], None] = lambda sent: None
+        self.on_lost: Callable[[], None] = lambda: None
         self._sent = LocalCache[int, tuple[Any, deque[ItemJudgement]]](_MAX_ITEMS)
         self._pending_claims: WeakKeyDictionary[Response, list[PendingClaim]] = WeakKeyDictionary()
         #: What to settle when Scrapy has finished processing a response.
@@ -313,6 +315,15 @@ class ItemTracker:
             pending.item_lost()
         if sent.share is not None:
             sent.share.item_lost()
+
+    def lose_stored(self) -> None:
+        """Note that items that were stored until now are lost: those of pages that are not settled.
+
+        Which of them is not known.
+        """
+        for claim in chain.from_iterable(list(self._at_end.values())):
+            claim.items.lose_stored()
+        self.on_lost()
 
     def _end_of(self, item: Any, response: Any) -> tuple[ItemJudgement, PendingClaim | None]:
         """Return the record of an item that is stored or lost, and the claim that it concerns."""

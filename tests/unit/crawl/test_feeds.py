@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.test import get_crawler
 
 from scrapy_neardup.crawl.durability.feeds import Feeds
+from scrapy_neardup.crawl.durability.unconfirmed_pages import UnconfirmedPages
 
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 
@@ -50,6 +53,15 @@ class Moved(FileFeedStorage):
         path.rename(path.with_suffix(""))
 
 
+def opened(settings: dict[str, Any]) -> tuple[Feeds, FeedExporter, Spider]:
+    crawler = get_crawler(Spider, settings)
+    crawler.spider = spider = crawler._create_spider("feeds")
+    crawler._apply_settings()
+    exporter = FeedExporter.from_crawler(crawler)
+    exporter.open_spider(spider)
+    return Feeds(exporter), exporter, spider
+
+
 @pytest.mark.parametrize(
     ("uri", "options", "is_at_once"),
     [
@@ -69,12 +81,7 @@ def test_items_are_written_at_once_or_in_the_end(tmp_path, capfd, uri, options, 
         "FEED_EXPORTERS": {"table": Table, "upper": Upper},
         "FEED_STORAGES": {"moved": Moved},
     }
-    crawler = get_crawler(Spider, settings)
-    crawler.spider = spider = crawler._create_spider("feeds")
-    crawler._apply_settings()
-    exporter = FeedExporter.from_crawler(crawler)
-    exporter.open_spider(spider)
-    feeds = Feeds(exporter)
+    feeds, exporter, spider = opened(settings)
     assert feeds.export({"content": "tea"}, spider)
     synchronise = feeds.flush(closed=False)
     assert (synchronise is not None) is is_at_once
@@ -88,3 +95,29 @@ def test_items_are_written_at_once_or_in_the_end(tmp_path, capfd, uri, options, 
         file.close()
         file = file.file
     slot.storage.store(file)
+
+
+def test_what_the_disk_did_not_take_since_the_last_time_is_lost(tmp_path, monkeypatch):
+    feeds, exporter, spider = opened({"FEEDS": {f"{tmp_path}/items": {"format": "jsonlines"}}})
+    pages, lost = UnconfirmedPages(), list[str]()
+    feeds.watch(pages, lambda since: lost.extend(pages.lose(since)))
+
+    def refuse(_: int) -> None:
+        raise OSError("input/output error")
+
+    async def crawl() -> None:
+        for key in "ab":
+            assert feeds.export({"content": key}, spider)
+            pages.note(key)
+            if key == "b":
+                monkeypatch.setattr(os, "fsync", refuse)
+                with pytest.raises(OSError, match="input/output"):
+                    await feeds.write(None, closed=False)
+            else:
+                assert await feeds.write(None, closed=False)
+
+    asyncio.run(crawl())
+    assert lost == ["b"]
+    [slot] = exporter.slots
+    assert slot.file is not None
+    slot.file.close()

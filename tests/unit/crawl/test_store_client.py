@@ -10,7 +10,9 @@ import pytest
 
 from benchmarks.crawl.killed_crawls import confirmed
 from scrapy_neardup import NearDupDetector, Rule
+from scrapy_neardup.crawl.durability.unconfirmed_pages import LostPages, UnconfirmedPages
 from scrapy_neardup.crawl.store_client import StoreClient
+from scrapy_neardup.exceptions import StoreError
 from scrapy_neardup.matching.stored_items import OWN_ITEMS
 from scrapy_neardup.stores import open_store
 from tests.support.crawl import LOOPS
@@ -65,3 +67,75 @@ def test_what_all_crawls_have_on_disk_is_confirmed(tmp_path):
 
     asyncio.run(crawl())
     assert confirmed(file) == {"/content/0/0", "/content/1/0"}
+
+
+# --- pages whose items a feed has lost ------------------------------------------------------
+
+
+class Failing:
+    """Stands for a store whose calls fail for a while."""
+
+    def __init__(self) -> None:
+        self.is_there = False
+        self.known = {"old", "lost", "late"}
+
+    def forget(self, key: str) -> bool:
+        if not self.is_there:
+            raise StoreError("failing", "it is away")
+        self.known.discard(key)
+        return True
+
+
+async def asked(call: Any) -> None:
+    await asyncio.sleep(0)
+    call()
+
+
+def test_lost_pages_are_forgotten_once_the_store_answers_again():
+    async def crawl() -> set[str]:
+        store = Failing()
+        pages, lost = UnconfirmedPages(), LostPages(store, asked)  # type: ignore[arg-type]
+        pages.note("old")
+        pages.note("lost")
+        late = pages.note("late")
+        lost.add(pages.lose(1), pages.next)
+        with pytest.raises(StoreError):
+            await lost.forget()
+        assert lost
+        store.is_there = True
+        await asyncio.gather(lost.forget(), lost.forget())
+        assert not lost
+        # A commit that was on its way when the feed failed.
+        lost.record(lambda: store.known.add("late"), "late", late)
+        lost.record(lambda: store.known.add("next"), "next", pages.note("next"))
+        return store.known
+
+    assert asyncio.run(crawl()) == {"old", "next"}
+
+
+def test_settled_pages_are_not_lost():
+    pages = UnconfirmedPages()
+    for key in "abcd":
+        pages.note(key)
+    pages.settle_before(2)
+    assert pages.lose(0) == ["c", "d"]
+    assert pages.note("e") == 4
+    assert pages.lose(0) == ["e"]
+    pages.settle_before(9)
+    assert pages.next == 5
+    assert pages.lose(0) == []
+
+
+def test_claims_wait_for_lost_pages_to_be_forgotten(tmp_path):
+    async def crawl() -> Any:
+        client = memory(tmp_path / "pages.sqlite")
+        await committed(client, 0)
+        url, text = next(iter(PAGES.items()))
+        copy = NearDupDetector(store=client.store).signature(url=f"{url}/copy", html=page(text))
+        before = (await client.claim(copy, Rule())).verdict.kind
+        assert client.lose(0) == 1
+        after = (await client.claim(copy, Rule())).verdict.kind
+        await client.close()
+        return before, after
+
+    assert asyncio.run(crawl()) == ("duplicate", "new")

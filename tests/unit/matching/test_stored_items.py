@@ -165,6 +165,21 @@ def test_the_order_of_a_list_counts_unless_all_is_stored(is_stored):
     assert again.are_those_of(record) == is_stored
 
 
+def test_items_stored_before_a_loss_are_not_in_the_record():
+    known = visited([(0, True), (1, True), (2, True)]).record
+    assert known
+    items = visited([(0, True), (1, False), (2, False)], known=known)
+    items.lose_stored()
+    assert not items.record
+    items.store(bits_at(2))
+    record = items.record or NO_ITEMS
+    assert [covers(record, bits_at(position)) for position in (1, 2, 3)] == [
+        False,
+        True,
+        False,
+    ]
+
+
 def test_what_one_item_carries_now_replaces_what_it_carried():
     known = NO_ITEMS
     for value in ("sold", "new", "sold"):
