@@ -172,6 +172,17 @@ def test_crawl_stopped_by_one_interrupt_resumes(tmp_path, port, number, storing)
     assert not found.again
 
 
+def test_a_crawl_stopped_while_it_starts_has_lost_no_requests(tmp_path, port):
+    runs = in_job(tmp_path, port)
+    runs.start(ITEM_PIPELINES={"tests.support.killing.Interrupting": 500}).wait(60)
+    assert "Crawled (" not in runs.log.read_text()
+    # Scrapy has made the file, and written no queue beside it.
+    assert (tmp_path / "job/requests.seen").read_bytes() == b""
+    assert not (tmp_path / "job/requests.queue/active.json").exists()
+    runs.finish(CLOSESPIDER_PAGECOUNT=1)
+    assert runs.said("WARNING") == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("storing", ["synced", "feed"])
 def test_crawl_stopped_by_two_interrupts_is_recovered(tmp_path, port, storing):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import re
 import resource
 import shutil
+import signal
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +36,14 @@ class Pausing:
         if item["place"]:
             await wait_for(None, 600)
         return item
+
+
+class Interrupting:
+    """A pipeline that interrupts its process while the spider is opened, and waits for the end."""
+
+    async def open_spider(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        await wait_for(None, 600)
 
 
 class Limiting:

@@ -77,7 +77,10 @@ class Job:
         """Whether the last run stopped without ending cleanly."""
         queue = self.folder / _QUEUE
         has_no_queue = queue.is_dir() and not (queue / "active.json").exists()
-        return (self.folder / _MARKER).exists() or (has_no_queue and self.has_seen_requests)
+        # A run that is stopped while it starts leaves an empty file and no queue.
+        seen = self.folder / _SEEN
+        has_lost_requests = has_no_queue and seen.exists() and seen.stat().st_size > 0
+        return (self.folder / _MARKER).exists() or has_lost_requests
 
     @property
     def has_seen_requests(self) -> bool:
