@@ -312,6 +312,8 @@ class CrawlSession:
             await in_thread(partial(warn_of_overwriting, targets, store))
             return
         self.job.begin()
+        if self.job.is_recovered and self._feeds is not None:
+            self._feeds.move_cut_ones_aside()
         self.journal = await in_thread(partial(JobJournal, self.job, store.secret))
         forgotten = await in_thread(partial(self.journal.begin, store, targets))
         self.stats.count("store/overwritten", forgotten)

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.support.redis_servers import RedisServer
 from tests.support.server import Site, serving
 from tests.support.texts import FERRY, MUSEUM, TEA, page
 
+GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 RECOVER = {"NEARDUP_RECOVER": True}
 #: Two copies of a content, and two other pages.
 PAGES = {
@@ -101,6 +103,37 @@ def test_a_feed_that_the_recovery_overwrites_is_complete_in_the_end(
     assert not found.pairs
     [warning] = [line for line in runs.said("WARNING") if "overwrite" in line]
     assert str(runs.items) in warning
+
+
+@linux
+def test_a_compressed_feed_that_a_kill_has_cut_off_is_moved_aside(tmp_path, afterwards):
+    shape = Shape(24)
+    port = afterwards.enter_context(site(shape))
+    runs = Runs(tmp_path, port, settings={"JOBDIR": str(tmp_path / "job")}, storing="feed")
+    items = tmp_path / "items.gz"
+    runs.settings["FEEDS"] = feed(items, postprocessing=[GZIP])
+    # Without compression the first items are on disk soon.
+    runs.settings["FEEDS"][str(items)]["gzip_compresslevel"] = 0
+    # The first run writes to a new file, the second one as well.
+    for before in (), (tmp_path / "items.gz.cut-1",):
+        process = runs.start(**RECOVER)
+        for file in *before, items:
+            wait_for(file.exists)
+        wait_for(lambda: items.stat().st_size > 4000)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    runs.finish(**RECOVER)
+    [warning] = [line for line in runs.said("WARNING") if "cut off" in line]
+    assert f"{items}," in warning
+    assert f"{items}.cut-2," in warning
+    whole = [json.loads(line) for line in gzip.decompress(items.read_bytes()).splitlines()]
+    assert not account(shape, whole, ()).lost
+    for number in 1, 2:
+        unpacker = zlib.decompressobj(wbits=31)
+        assert unpacker.decompress((tmp_path / f"items.gz.cut-{number}").read_bytes())
+    runs.finish()
+    assert runs.said("WARNING") == []
+    assert not (tmp_path / "items.gz.cut-3").exists()
 
 
 # --- what a clean stop leaves ---------------------------------------------------------------
@@ -227,7 +260,7 @@ def test_daily_crawls_that_overwrite_their_feed_store_what_is_new(tmp_path, serv
 
 def test_what_is_appended_to_a_compressed_feed_can_be_read(tmp_path, served):
     items = tmp_path / "items.gz"
-    packed = feed(items, postprocessing=["scrapy.extensions.postprocessing.GzipPlugin"])
+    packed = feed(items, postprocessing=[GZIP])
     for day, path in ("1", "/museum"), ("2", "/tea"):
         assert Job(tmp_path / day, served, FEEDS=packed).run(path).logged("WARNING") == []
     lines = gzip.decompress(items.read_bytes()).decode().splitlines()

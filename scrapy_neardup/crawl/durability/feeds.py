@@ -31,6 +31,7 @@ from scrapy.extensions.feedexport import (
 from ...exceptions import StoreError
 from ...stores import Store
 from ..async_bridge import in_thread
+from .cut_feeds import CutFeeds
 from .unconfirmed_pages import UnconfirmedPages
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class Feeds:
         self._closed: list[str] = []
         self._has_failed = False
         self._left_out: set[type] = set()
+        self._cut: CutFeeds | None = None
         self._exports_here = type(exporter).item_scraped is FeedExporter.item_scraped
 
     @classmethod
@@ -139,6 +141,12 @@ class Feeds:
         """
         self._pages, self._on_loss = pages, on_loss
 
+    def move_cut_ones_aside(self) -> None:
+        """Move files aside that the last run may have cut off, now and when batches are begun."""
+        self._cut = CutFeeds()
+        for slot in self._exporter.slots:
+            self._cut.move_aside(slot)
+
     def targets(self) -> dict[str, bool]:
         """Return whether each feed replaces what earlier runs wrote there.
 
@@ -154,6 +162,8 @@ class Feeds:
         first = self._pages.next if self._exports_here else 0
         try:
             for slot in slots:
+                if slot.file is None and self._cut is not None:
+                    self._cut.move_aside(slot)
                 if slot.file is None:
                     _end_last_line(slot)
             if self._exports_here:
