@@ -55,7 +55,7 @@ class FactsNeeded(Exception):
 
 
 def require_facts(mismatch: Mismatch, page: PageSignature, stored: PageSignature) -> None:
-    """Raise :exc:`FactsNeeded` if two pages lack facts that can still be read."""
+    """Raise ``FactsNeeded`` if two pages lack facts that can still be read."""
     if mismatch.reason == Reason.FACTS_UNKNOWN and FACTS_GONE not in (page.facts, stored.facts):
         raise FactsNeeded(page, stored)
 

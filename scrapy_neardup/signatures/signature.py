@@ -69,7 +69,7 @@ class PageSignature:
     :ivar n_heading: number of leading values that belong to a heading that repeats part of the
         title.
     :ivar facts: at most 16 facts that it states, 32 fields and 32 lines, four bytes each, see
-        ``signatures/facts.py``; or :data:`FACTS_UNREAD`, or :data:`FACTS_GONE`.
+        ``signatures/facts.py``; or ``FACTS_UNREAD``, or ``FACTS_GONE``.
     :ivar passages: sample of its passages, see ``signatures/passages.py``; empty if it was not read
         quickly.
     :ivar quick_sketch: sketch of the text that was read quickly, see
