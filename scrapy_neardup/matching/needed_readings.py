@@ -1,7 +1,7 @@
 """Tells what has to be read of a page and its possible originals before they are compared.
 
 Of a page that may be a copy of pages of other sites only, the facts are not needed: only pages of
-one site are compared by these. To read them takes a third of the time of a full reading.
+one site are compared by these, and to read them takes a large part of a full reading.
 """
 
 from __future__ import annotations
