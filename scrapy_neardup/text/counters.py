@@ -128,7 +128,7 @@ _BESIDE = frozenset(
 #: Words of counters in labels of what a page is about: the follow-up of a trial, the code of a
 #: response, the capital of a company, the quantity in a pack, the votes for a motion.
 _NO_COUNTER = (
-    r"(?:(?<=order )|(?<=pack )|(?<=case )|(?<=box )|(?<=share )|(?<=issue ))quantity|"
+    r"(?:(?<=order )|(?<=pack )|(?<=case )|(?<=box ))quantity|"
     r"(?:follow-? ?ups?|responses? (?:codes?|times?|formats?|types?)|"
     r"requests? (?:timeouts?|limits?|sizes?)|shares? capital|sessions? lengths?|"
     r"(?:quantity|qty) (?:per|in|of)|votes? (?:for|against))\b"
